@@ -1,0 +1,48 @@
+package index
+
+import (
+	"sync/atomic"
+)
+
+// table is an append-only array of fixed-size entries in mapped memory.
+//
+// One writer appends; any number of readers look up without a lock. An entry's
+// bytes are stored before the count that publishes them, and a published entry
+// never changes: truncate is for tables that no reader can reach.
+type table struct {
+	mem   []byte
+	width int
+	n     atomic.Int64
+}
+
+// Len is the number of published entries.
+func (t *table) Len() int { return int(t.n.Load()) }
+
+// Cap is the number of entries the memory has room for.
+func (t *table) Cap() int { return len(t.mem) / t.width }
+
+// Bytes is the length of the published entries in bytes: the size of the file
+// when it is cut to its content.
+func (t *table) Bytes() int64 { return t.n.Load() * int64(t.width) }
+
+// slot is the memory of entry i.
+func (t *table) slot(i int) []byte { return t.mem[i*t.width : (i+1)*t.width] }
+
+// floor returns the largest i in [0, n) whose entry is at or below the target,
+// or -1. above(i) tells whether entry i is above it and is monotone in i.
+func floor(n int, above func(i int) bool) int {
+	lo, hi := -1, n // entry lo is at or below, entry hi is above
+	for hi-lo > 1 {
+		mid := int(uint(lo+hi) >> 1)
+		if above(mid) {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return lo
+}
+
+// Content is the memory of the published entries, shared, as the file is when
+// it is cut to its content.
+func (t *table) Content() []byte { return t.mem[:t.Bytes()] }

@@ -1,0 +1,5 @@
+//go:build unix && !linux
+
+package vfs
+
+func hostNoSpace(err error) error { return err }

@@ -1,0 +1,109 @@
+package log
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seglog/seglog/recovery"
+	"github.com/seglog/seglog/segment"
+)
+
+// Checkpoint makes everything appended before the call durable and notes it, so
+// that after a crash only what comes later is verified. It also computes the
+// seals that are missing, which reads whole segments; ctx may end that.
+func (l *Log) Checkpoint(ctx context.Context) error {
+	l.commit.acquire()
+	err := l.checkpointHeld()
+	pending := l.unsealed()
+	l.commit.release()
+	if err != nil || len(pending) == 0 {
+		return err
+	}
+	for _, f := range pending {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := l.hashSeal(f.Base); err != nil {
+			return err
+		}
+	}
+	l.commit.acquire()
+	defer l.commit.release()
+	return l.checkpointHeld()
+}
+
+func (l *Log) checkpointHeld() error {
+	if err := l.writable(); err != nil {
+		return err
+	}
+	if err := l.syncHeld(); err != nil {
+		return err
+	}
+	return l.writeCheckpoint(l.first.Load(), l.commit.durable, false)
+}
+
+// unsealed lists the facts of durable sealed segments without a seal. The
+// caller holds commit.
+func (l *Log) unsealed() []segment.Facts {
+	var list []segment.Facts
+	for _, f := range l.commit.durable[:max(len(l.commit.durable)-1, 0)] {
+		if !f.HasSeal {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// hashSeal computes the seal of a sealed segment, holding nothing while it
+// reads.
+func (l *Log) hashSeal(base int64) error {
+	s := l.set.Load().floor(base, nil)
+	if s == nil || s.Base() != base {
+		return nil // dropped
+	}
+	sum, err := s.Sum()
+	if err != nil {
+		if errors.Is(err, segment.ErrGone) {
+			return nil
+		}
+		return err
+	}
+	l.commit.acquire()
+	l.commit.seal(base, sum)
+	l.commit.release()
+	return nil
+}
+
+// writeCheckpoint notes that the log starts at logStart and that those facts
+// are durable. The caller holds commit.
+func (l *Log) writeCheckpoint(logStart int64, durable []segment.Facts, clean bool) error {
+	c := &recovery.Checkpoint{
+		Clean:         clean,
+		RecoveryPoint: logStart,
+		HighWatermark: l.HighWatermark(),
+		LogStart:      logStart,
+		Segments:      durable,
+	}
+	if n := len(durable); n > 0 {
+		c.RecoveryPoint = max(durable[n-1].Next, logStart)
+	}
+	if err := recovery.WriteCheckpoint(l.cfg.FS, l.dir, c); err != nil {
+		return err
+	}
+	l.marked.Store(!clean)
+	return nil
+}
+
+// mark sees to it that the checkpoint on disk does not claim a clean close
+// before the first change, and describes files that another program wrote.
+func (l *Log) mark() error {
+	if l.marked.Load() {
+		return nil
+	}
+	l.commit.acquire()
+	defer l.commit.release()
+	if l.marked.Load() {
+		return nil
+	}
+	return l.checkpointHeld()
+}

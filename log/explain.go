@@ -1,0 +1,74 @@
+package log
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"github.com/seglog/seglog/record"
+	"github.com/seglog/seglog/segment"
+)
+
+// Explanation is the way of one lookup by offset, for people to look at.
+type Explanation struct {
+	Offset   int64
+	Segments int     // in the log
+	Compared []int64 // bases that the search compared with Offset, in order
+	Segment  int64   // base of the one it found
+	Path     string  // of its .log
+	Lookup   segment.Lookup
+	Batch    record.BatchHeader // the one at Lookup.Position
+	Found    bool               // Batch holds Offset; otherwise it is the next one, or none (Size 0)
+}
+
+// Explain looks an offset in [First, End) up as Read does, and tells how.
+func (l *Log) Explain(offset int64) (Explanation, error) {
+	e := Explanation{Offset: offset}
+	if offset >= l.End() {
+		return e, l.offsetError(offset, ErrBeyond)
+	}
+	if offset < l.First() {
+		return e, l.offsetError(offset, ErrTrimmed)
+	}
+	set := l.set.Load()
+	s := set.floor(offset, &e.Compared)
+	e.Segments, e.Segment, e.Path = set.len(), s.Base(), s.Path()
+	p, err := s.Pin()
+	if err != nil {
+		return e, err
+	}
+	defer p.Release()
+	if e.Lookup, err = p.Explain(offset); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return e, err
+	}
+	b, _, err := p.Read(e.Lookup.Position, s.Base(), nil)
+	if err != nil {
+		return e, err
+	}
+	e.Batch, e.Found = b.BatchHeader, b.BaseOffset <= offset
+	return e, nil
+}
+
+// TimeExplanation is the way of one lookup by time, for people to look at.
+type TimeExplanation struct {
+	Time     time.Time
+	Segments int           // in the log
+	Skipped  []SegmentInfo // whose largest time is earlier, or that are below First
+	Segment  SegmentInfo   // the last one looked into
+	Lookup   segment.TimeLookup
+	Offset   int64 // the answer: End where nothing is as late
+	Found    bool
+}
+
+// ExplainAt looks a time up as OffsetAt does, and tells how.
+func (l *Log) ExplainAt(t time.Time) (TimeExplanation, error) {
+	e := TimeExplanation{Time: t, Segments: l.set.Load().len(), Offset: l.End()}
+	offset, found, err := l.offsetAt(t.UnixMilli(), &e)
+	if found {
+		e.Offset, e.Found = offset, true
+	}
+	return e, err
+}

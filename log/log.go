@@ -1,0 +1,81 @@
+package log
+
+import (
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"github.com/seglog/seglog/internal/notify"
+	"github.com/seglog/seglog/recovery"
+	"github.com/seglog/seglog/segment"
+)
+
+// Log is an open log. See the package comment for its concurrency.
+type Log struct {
+	dir  string
+	opts Options
+	cfg  *segment.Config
+	lock io.Closer // nil when read-only
+	born *recovery.Report
+
+	set      atomic.Pointer[set]
+	first    atomic.Int64 // log start offset
+	end      atomic.Int64 // log end offset
+	durable  atomic.Int64
+	appended notify.Notifier // End moved, or the log closed
+	builders sync.Pool       // of *record.Builder
+
+	openedAt int64 // base of the segment that was active at Open
+	commit   commit
+	marked   atomic.Bool // the checkpoint on disk does not claim a clean close
+	closed   atomic.Bool // for readers; mu.closed is for the others
+
+	mu struct {
+		sync.Mutex
+		active   *segment.Segment
+		unsynced []*segment.Segment // sealed and not yet durable, oldest first
+		created  int64              // ms, when the active segment was begun here
+		newNames bool               // the directory has names not yet synced
+		failed   error
+		closed   bool
+	}
+}
+
+// First is the log start offset: the first that can be read. It equals End
+// where nothing can.
+func (l *Log) First() int64 { return l.first.Load() }
+
+// End is the log end offset: the one the next record gets. Records below it
+// survive the process.
+func (l *Log) End() int64 { return l.end.Load() }
+
+// Durable is the offset below which records survive a loss of power.
+func (l *Log) Durable() int64 { return l.durable.Load() }
+
+// HighWatermark is the offset below which records are on every in-sync replica.
+// A log that nobody replicates is its own only replica: it is End.
+func (l *Log) HighWatermark() int64 { return l.end.Load() }
+
+// Recovery is what was found and done when the log was opened. It must not be
+// changed.
+func (l *Log) Recovery() *recovery.Report { return l.born }
+
+// Dir is the directory the log was opened in.
+func (l *Log) Dir() string { return l.dir }
+
+// writableLocked says why the log takes no change, nil if it does.
+func (l *Log) writableLocked() error {
+	switch {
+	case l.mu.closed:
+		return ErrClosed
+	case l.opts.Mode == ReadOnly:
+		return ErrReadOnly
+	}
+	return l.mu.failed
+}
+
+func (l *Log) writable() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.writableLocked()
+}

@@ -1,0 +1,156 @@
+package log
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"github.com/seglog/seglog/recovery"
+	"github.com/seglog/seglog/segment"
+)
+
+// LockName is the file whose lock the writing process holds.
+const LockName = "seglog.lock"
+
+// Open opens the log in dir, which is created if need be (not by ReadOnly).
+//
+// It recovers what a crash left: see package recovery, and Recovery for what
+// was done. Damage is a *DamageError unless the Mode is ReadOnly or Repair; a
+// log in a message format before Kafka 0.11 is record.ErrUnsupportedMagic; one
+// that another process writes is ErrLocked. A done ctx stops the scan; calling
+// again goes on.
+func Open(ctx context.Context, dir string, o Options) (*Log, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	l := &Log{dir: dir, opts: o, cfg: o.segmentConfig(dir)}
+	l.builders.New = l.newBuilder
+	if o.Mode == ReadOnly {
+		err = l.openReadOnly(ctx)
+	} else {
+		err = l.openWritable(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	o.Logger.Info("log: opened", "recovery", l.born)
+	call(o.Trace.Recovered, l.born)
+	return l, nil
+}
+
+func (l *Log) openWritable(ctx context.Context) (err error) {
+	if err := l.cfg.FS.MkdirAll(l.dir, 0o755); err != nil {
+		return err
+	}
+	if l.lock, err = l.cfg.FS.Lock(filepath.Join(l.dir, LockName)); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.lock.Close())
+		}
+	}()
+	r, err := recovery.Inspect(ctx, l.cfg, recovery.Options{Repair: l.opts.Mode == Repair})
+	if err != nil {
+		return err
+	}
+	if err := r.Err(); err != nil && l.opts.Mode != Repair {
+		return fmt.Errorf("%w; open with log.Repair to cut it out", err)
+	}
+	if err := recovery.Apply(ctx, l.cfg, r); err != nil {
+		return err
+	}
+	if err := l.start(r); err != nil || len(r.Damage) == 0 {
+		return err
+	}
+	return l.Checkpoint(ctx) // or the next open would find the same damage
+}
+
+// start makes the log from what recovery found.
+func (l *Log) start(r *recovery.Report) error {
+	l.born = r
+	segments := make([]*segment.Segment, 0, len(r.Segments)+1)
+	for i, s := range r.Segments {
+		if i < len(r.Segments)-1 {
+			segments = append(segments, segment.OpenSealed(l.cfg, s.Facts))
+			continue
+		}
+		active, err := segment.OpenActive(l.cfg, s.Facts, s.Trusted)
+		if err != nil {
+			return err
+		}
+		segments = append(segments, active)
+	}
+	if len(segments) == 0 {
+		active, err := segment.Create(l.cfg, r.End)
+		if err != nil {
+			return err
+		}
+		segments = append(segments, active)
+		l.mu.newNames = true
+	}
+	last := len(segments) - 1
+	l.set.Store(newSet(segments))
+	l.mu.active = segments[last]
+	l.openedAt = segments[last].Base()
+	l.mu.created = l.opts.Env.Now().UnixMilli()
+	l.first.Store(r.LogStart)
+	l.end.Store(r.End)
+	l.durable.Store(r.RecoveryPoint)
+	for _, s := range segments[:last] {
+		if s.Next() > r.RecoveryPoint || r.Foreign {
+			l.mu.unsynced = append(l.mu.unsynced, s)
+		}
+	}
+	if r.Foreign || len(r.Damage) > 0 {
+		return nil // no checkpoint describes these files; see mark
+	}
+	l.commit.durable = slices.Clone(r.Checkpoint.Segments)
+	l.marked.Store(!r.Checkpoint.Clean)
+	return nil
+}
+
+// openReadOnly opens beside a process that may be writing: a file seen in the
+// listing can be gone a moment later, and then the listing is made again.
+func (l *Log) openReadOnly(ctx context.Context) error {
+	const tries = 10
+	for try := 1; ; try++ {
+		r, err := recovery.Inspect(ctx, l.cfg, recovery.Options{})
+		if errors.Is(err, fs.ErrNotExist) && try < tries {
+			if _, err := l.cfg.FS.Stat(l.dir); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		l.born = r
+		l.adopt(r)
+		return nil
+	}
+}
+
+// adopt makes what a look at the files found the present state of a log opened
+// read-only.
+func (l *Log) adopt(r *recovery.Report) {
+	segments := make([]*segment.Segment, 0, len(r.Segments)+1)
+	for i, s := range r.Segments {
+		if i < len(r.Segments)-1 {
+			segments = append(segments, segment.OpenSealed(l.cfg, s.Facts))
+		} else {
+			segments = append(segments, segment.OpenGrowing(l.cfg, s.Facts))
+		}
+	}
+	if len(segments) == 0 {
+		segments = append(segments, segment.OpenSealed(l.cfg, segment.Empty(r.End)))
+	}
+	l.set.Store(newSet(segments))
+	l.first.Store(r.LogStart)
+	l.durable.Store(r.RecoveryPoint)
+	l.end.Store(r.End)
+}

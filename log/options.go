@@ -1,0 +1,113 @@
+package log
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	idx "github.com/seglog/seglog/index"
+	"github.com/seglog/seglog/internal/vfs"
+	"github.com/seglog/seglog/record"
+	"github.com/seglog/seglog/retention"
+	"github.com/seglog/seglog/segment"
+)
+
+// Options are a log's settings. The zero value works; names in parentheses are
+// Kafka's.
+type Options struct {
+	// SegmentBytes is the size a segment is not to exceed (segment.bytes), and
+	// so the largest batch. 0 is 1 GiB, at most 2 GiB - 1.
+	SegmentBytes int64
+	// SegmentAge is the span of timestamps after which a segment is ended though
+	// it is not full (segment.ms). 0 is 7 days.
+	SegmentAge time.Duration
+	// IndexInterval is the number of bytes between offset index entries
+	// (index.interval.bytes). 0 is 1 KiB; it is widened where a full segment's
+	// index would outgrow 10 MiB.
+	IndexInterval int64
+	// MaxBatchBytes is the size of the largest batch before compression, and
+	// the limit to what one may decompress to. 0 is 64 MiB.
+	MaxBatchBytes int
+	// Compression is the codec of the batches Append builds.
+	Compression record.Codec
+	// TimestampType says whether records keep their own times (CreateTime) or
+	// get the time of the append (message.timestamp.type).
+	TimestampType record.TimestampType
+	// Retention is what Retain goes by; nil keeps everything.
+	Retention retention.Policy
+	// MappedSegments bounds how many sealed segments are mapped at once. 0 is
+	// 128.
+	MappedSegments int
+	// Mode is how the log is opened: for writing unless said.
+	Mode Mode
+	// Logger is told what was recovered and what went wrong; nil discards.
+	Logger *slog.Logger
+	// Trace is told of events as they happen.
+	Trace Trace
+	// Env is the world around the log: the system's unless set.
+	Env Env
+}
+
+// Mode is how a log is opened.
+type Mode int
+
+const (
+	// ReadWrite opens for reading and appending: one process at a time.
+	ReadWrite Mode = iota
+	// ReadOnly opens without a lock and changes nothing, also beside a process
+	// that writes. Damage does not keep it from opening.
+	ReadOnly
+	// Repair is ReadWrite for a log that is damaged: what is bad is cut out and
+	// kept aside in the directory.
+	Repair
+)
+
+// Env is what a log takes from the system.
+type Env struct {
+	FS  vfs.FS           // nil: the operating system's
+	Now func() time.Time // nil: time.Now
+}
+
+func (o Options) withDefaults() (Options, error) {
+	def(&o.SegmentBytes, 1<<30)
+	def(&o.SegmentAge, 7*24*time.Hour)
+	def(&o.IndexInterval, 1<<10)
+	def(&o.MaxBatchBytes, record.DefaultMaxBytes)
+	def(&o.MappedSegments, 128)
+	def(&o.Logger, slog.New(slog.DiscardHandler))
+	if o.Env.FS == nil {
+		o.Env.FS = vfs.OS
+	}
+	if o.Env.Now == nil {
+		o.Env.Now = time.Now
+	}
+	switch {
+	case o.SegmentBytes < record.HeaderSize || o.SegmentBytes > segment.MaxBytes:
+		return o, fmt.Errorf("log: SegmentBytes is %d, want %d to %d", o.SegmentBytes, record.HeaderSize, segment.MaxBytes)
+	case o.IndexInterval < 0 || o.SegmentAge < 0 || o.MaxBatchBytes < 0 || o.MappedSegments < 0:
+		return o, fmt.Errorf("log: a negative IndexInterval, SegmentAge, MaxBatchBytes or MappedSegments")
+	case o.Mode < ReadWrite || o.Mode > Repair:
+		return o, fmt.Errorf("log: Mode is %d, want ReadWrite, ReadOnly or Repair", o.Mode)
+	}
+	return o, nil
+}
+
+// def sets a field that was left zero.
+func def[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+func (o *Options) segmentConfig(dir string) *segment.Config {
+	return &segment.Config{
+		FS:            o.Env.FS,
+		Dir:           dir,
+		Bytes:         o.SegmentBytes,
+		IndexInterval: idx.Interval(o.IndexInterval, o.SegmentBytes, segment.MaxIndexBytes),
+		Cache:         segment.NewCache(o.MappedSegments),
+		ReadOnly:      o.Mode == ReadOnly,
+		Logger:        o.Logger,
+	}
+}

@@ -1,0 +1,56 @@
+package log
+
+import (
+	"context"
+	"io"
+	"iter"
+
+	"github.com/seglog/seglog/record"
+)
+
+// Read returns the record at offset; it is the caller's. ErrTrimmed and
+// ErrBeyond say that the offset is outside [First, End), ErrNoRecord that it is
+// inside and holds none. It reads up to End, so the record may not be durable.
+func (l *Log) Read(offset int64) (record.Record, error) {
+	if offset >= l.End() {
+		return record.Record{}, l.offsetError(offset, ErrBeyond)
+	}
+	for rec, err := range l.From(offset) {
+		if err != nil {
+			return record.Record{}, err
+		}
+		if rec.Offset == offset {
+			return rec, nil
+		}
+		break
+	}
+	return record.Record{}, l.offsetError(offset, ErrNoRecord)
+}
+
+// From walks the records from offset on, in order, up to End as it is when it
+// is reached. The records are the caller's to keep. Offsets that hold no record
+// are passed over; transaction markers are never records. The isolation is
+// Kafka's read_uncommitted.
+//
+// An error ends the walk, but for a *DamageError: who goes on gets the records
+// behind the damage. ErrTrimmed comes too when records are dropped faster than
+// they are read, ErrBeyond when offset is above End.
+//
+// The walk holds nothing of the log between two records.
+func (l *Log) From(offset int64) iter.Seq2[record.Record, error] {
+	return l.records(offset, func(int64) error { return io.EOF })
+}
+
+// Tail is From that waits for more at the end, until ctx ends (its error is the
+// last thing yielded) or the log is closed (ErrClosed). Appends wake it; of a
+// log opened ReadOnly, which another process appends to, the files are looked
+// at again, every few milliseconds at first and every tenth of a second when
+// nothing comes.
+func (l *Log) Tail(ctx context.Context, offset int64) iter.Seq2[record.Record, error] {
+	if l.opts.Mode == ReadOnly {
+		return l.records(offset, l.pollPast(ctx))
+	}
+	return l.records(offset, func(end int64) error {
+		return l.appended.Wait(ctx, func() bool { return l.end.Load() > end || l.end.Load() < end })
+	})
+}

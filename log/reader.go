@@ -1,0 +1,200 @@
+package log
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/seglog/seglog/record"
+	"github.com/seglog/seglog/segment"
+)
+
+// reader walks the batches of a log from an offset on. It holds no memory of
+// the log between two batches: each is copied under a pin of its own, so a slow
+// consumer keeps no segment from being dropped.
+type reader struct {
+	l    *Log
+	seg  *segment.Segment // nil: to be looked up by next
+	pos  int64            // in seg, of the next batch
+	low  int64            // no batch at pos starts below it
+	next int64            // the first offset not yet returned
+}
+
+// batch returns the next batch whose last offset is at or above next, copied to
+// buf where it fits. io.EOF says that there is none yet.
+func (r *reader) batch(buf []byte) (b record.Batch, _ []byte, err error) {
+	for {
+		if r.seg == nil {
+			if err := r.seek(); err != nil {
+				return b, buf, err
+			}
+		}
+		p, err := r.seg.Pin()
+		if errors.Is(err, segment.ErrGone) {
+			r.lost()
+			continue
+		}
+		if err != nil {
+			return b, buf, err
+		}
+		b, buf, err = p.Read(r.pos, r.low, buf)
+		p.Release()
+		switch {
+		case err == io.EOF:
+			if !r.advance() {
+				return b, buf, io.EOF
+			}
+		case err != nil:
+			return b, buf, err
+		default:
+			r.pos += int64(b.Size)
+			r.low = b.NextOffset()
+			if b.LastOffset() >= r.next {
+				r.next = b.NextOffset()
+				return b, buf, nil
+			}
+		}
+	}
+}
+
+// seek finds the segment and the position for next.
+func (r *reader) seek() error {
+	for {
+		if r.l.closed.Load() {
+			return ErrClosed
+		}
+		set := r.l.set.Load() // before First, which is raised first
+		switch {
+		case r.next < r.l.First():
+			return r.l.offsetError(r.next, ErrTrimmed)
+		case r.next > r.l.End():
+			return r.l.offsetError(r.next, ErrBeyond)
+		}
+		seg := set.floor(r.next, nil)
+		if seg == nil {
+			seg = set.oldest()
+		}
+		p, err := seg.Pin()
+		if errors.Is(err, segment.ErrGone) {
+			r.lost()
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		pos, err := p.Find(r.next)
+		if err == io.EOF {
+			pos, err = p.Size(), nil
+		}
+		p.Release()
+		r.seg, r.pos, r.low = seg, pos, seg.Base()
+		return err
+	}
+}
+
+// advance goes on to the segment after seg, if there is one and seg is read to
+// its end.
+func (r *reader) advance() bool {
+	next := r.l.set.Load().after(r.seg.Base())
+	if next == nil {
+		return false
+	}
+	if r.pos < r.seg.Size() {
+		return true // appended to before the next one was begun
+	}
+	r.seg, r.pos, r.low = next, 0, next.Base()
+	return true
+}
+
+// lost is called when the segment left the log. Whoever took it out may be
+// about to publish the set without it, under mu: wait for that.
+func (r *reader) lost() {
+	r.seg = nil
+	r.l.mu.Lock()
+	r.l.mu.Unlock() //nolint:staticcheck // SA2001: waiting is all there is to do
+	if r.l.opts.Mode == ReadOnly {
+		_ = r.l.Refresh(context.Background())
+	}
+}
+
+// skip goes on behind damage, if the log is readable behind it.
+func (r *reader) skip(d *DamageError) bool {
+	if d.Next >= 0 && d.NextPosition > 0 && r.seg != nil {
+		r.pos, r.low, r.next = d.NextPosition, d.Next, max(r.next, d.Next)
+		return true
+	}
+	next := r.l.set.Load().after(d.Segment)
+	if next == nil {
+		return false
+	}
+	r.seg, r.pos, r.low, r.next = next, 0, next.Base(), max(r.next, next.Base())
+	return true
+}
+
+// records walks the records of the log; at its end it asks wait, which returns
+// nil when there is more.
+func (l *Log) records(offset int64, wait func(end int64) error) iter.Seq2[record.Record, error] {
+	return func(yield func(record.Record, error) bool) {
+		r := reader{l: l, next: offset}
+		var packed []byte // compressed batches are read into it
+		for {
+			from := r.next
+			b, buf, err := r.batch(packed)
+			packed = nil
+			if err == nil {
+				if b.Codec() != record.None {
+					packed = buf
+				}
+				if !b.Control() && !l.yieldBatch(b, from, yield) {
+					return
+				}
+				continue
+			}
+			if err == io.EOF {
+				if err = wait(r.next); err == nil {
+					continue
+				}
+				if err == io.EOF {
+					return
+				}
+			}
+			var damage *DamageError
+			if !yield(record.Record{}, err) || !errors.As(err, &damage) || !r.skip(damage) {
+				return
+			}
+		}
+	}
+}
+
+// yieldBatch yields the records at or above from, which own their memory: the
+// batch was copied for them, and a decoder is used for one batch alone.
+func (l *Log) yieldBatch(b record.Batch, from int64, yield func(record.Record, error) bool) bool {
+	d := record.Decoder{MaxBytes: l.opts.MaxBatchBytes}
+	for rec, err := range d.Records(b) {
+		if err != nil {
+			return yield(record.Record{}, l.undecodable(b, err))
+		}
+		if rec.Offset < from {
+			continue
+		}
+		if len(rec.Headers) > 0 {
+			rec.Headers = slices.Clone(rec.Headers)
+		}
+		if !yield(rec, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// undecodable is the error of a batch whose checksum holds and whose records
+// are none: damage that was there when it was written.
+func (l *Log) undecodable(b record.Batch, err error) error {
+	d := &DamageError{Path: l.dir, Segment: b.BaseOffset, Offset: b.BaseOffset, Next: b.NextOffset(), Err: err}
+	if s := l.set.Load().floor(b.BaseOffset, nil); s != nil {
+		d.Path, d.Segment = s.Path(), s.Base()
+	}
+	return d
+}

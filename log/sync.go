@@ -1,0 +1,176 @@
+package log
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/seglog/seglog/internal/notify"
+	"github.com/seglog/seglog/segment"
+)
+
+// commit is the right to sync files, to write the checkpoint and to take
+// segments out of the log. One goroutine holds it at a time; those who want to
+// be durable wait for it together, and the first to get it syncs for all.
+type commit struct {
+	held    atomic.Bool
+	freed   notify.Notifier
+	waiting atomic.Int32
+
+	// The rest is the holder's.
+
+	// durable are the facts of what has been synced: all of each segment but
+	// the last, which is as it was when it was last synced. Checkpoints are
+	// made of it.
+	durable []segment.Facts
+	// stale says that durable does not describe all that is below Durable.
+	stale bool
+	// undead are segments taken out whose files could not be unlinked yet.
+	undead []*segment.Segment
+}
+
+func (c *commit) try() bool { return c.held.CompareAndSwap(false, true) }
+
+func (c *commit) acquire() {
+	for !c.try() {
+		_ = c.freed.Wait(context.Background(), func() bool { return !c.held.Load() })
+	}
+}
+
+func (c *commit) release() {
+	c.held.Store(false)
+	c.freed.Notify()
+}
+
+// note replaces the durable facts from the first of those segments on.
+func (c *commit) note(facts ...segment.Facts) {
+	i, _ := c.find(facts[0].Base)
+	c.durable = append(c.durable[:i], facts...)
+}
+
+// seal adds a seal to the facts of the segment based at base.
+func (c *commit) seal(base int64, sum uint64) {
+	if i, ok := c.find(base); ok {
+		c.durable[i].Seal, c.durable[i].HasSeal = sum, true
+	}
+}
+
+func (c *commit) find(base int64) (int, bool) {
+	return slices.BinarySearchFunc(c.durable, base, func(f segment.Facts, base int64) int {
+		return cmp.Compare(f.Base, base)
+	})
+}
+
+// Sync makes everything appended before the call durable.
+func (l *Log) Sync(ctx context.Context) error { return l.syncTo(ctx, l.End()) }
+
+// syncTo returns when the records below offset are durable. Whoever finds no
+// sync under way leads one, for everything appended until then; the others
+// wait for it, and lead the next one if it came too early for them.
+func (l *Log) syncTo(ctx context.Context, offset int64) error {
+	c := &l.commit
+	c.waiting.Add(1)
+	defer c.waiting.Add(-1)
+	for l.durable.Load() < offset {
+		if err := l.writable(); err != nil {
+			return err
+		}
+		if l.end.Load() < offset {
+			return l.offsetError(offset, ErrBeyond) // dropped in the meantime
+		}
+		if c.try() {
+			err := l.syncHeld()
+			c.release()
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		err := c.freed.Wait(ctx, func() bool { return l.durable.Load() >= offset || !c.held.Load() })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// syncHeld syncs all that is appended now. The caller holds commit.
+func (l *Log) syncHeld() error {
+	runtime.Gosched() // let those who are about to append join in
+	l.mu.Lock()
+	if l.mu.failed != nil {
+		defer l.mu.Unlock()
+		return l.mu.failed
+	}
+	target, active, facts := l.end.Load(), l.mu.active, l.mu.active.Facts()
+	sealed, names := l.mu.unsynced, l.mu.newNames
+	l.mu.newNames = false
+	l.mu.Unlock()
+	if target == l.durable.Load() && len(sealed) == 0 && !names && !l.commit.stale {
+		return nil
+	}
+
+	began := time.Now()
+	err := l.syncFiles(sealed, active, names)
+	if err != nil {
+		err = l.fail(err)
+	} else {
+		l.noteDurable(sealed, facts)
+		l.durable.Store(target)
+	}
+	call(l.opts.Trace.Synced, SyncEvent{Durable: l.durable.Load(), Took: time.Since(began),
+		Waiters: int(l.commit.waiting.Load()), Err: err})
+	if err != nil || len(sealed) == 0 {
+		return err
+	}
+	return l.syncedPast(sealed)
+}
+
+func (l *Log) syncFiles(sealed []*segment.Segment, active *segment.Segment, names bool) error {
+	for _, s := range sealed {
+		if err := s.Sync(); err != nil {
+			return err
+		}
+	}
+	if err := active.Sync(); err != nil {
+		return err
+	}
+	if names {
+		return l.cfg.FS.SyncDir(l.dir)
+	}
+	return nil
+}
+
+func (l *Log) noteDurable(sealed []*segment.Segment, active segment.Facts) {
+	l.commit.stale = false
+	if len(sealed) == 0 {
+		l.commit.note(active)
+		return
+	}
+	facts := make([]segment.Facts, 0, len(sealed)+1)
+	for _, s := range sealed {
+		facts = append(facts, s.Facts())
+	}
+	l.commit.note(append(facts, active)...)
+}
+
+// syncedPast is what follows once sealed segments are durable: their files are
+// let go, and the checkpoint says so. That a sync past a segment's end always
+// moves the recovery point is what lets recovery tell a tear from damage.
+func (l *Log) syncedPast(sealed []*segment.Segment) error {
+	var errs []error
+	for _, s := range sealed {
+		errs = append(errs, s.SyncIndexes(), s.CloseFile())
+	}
+	l.mu.Lock()
+	l.mu.unsynced = slices.Clone(l.mu.unsynced[len(sealed):])
+	l.mu.Unlock()
+	if err := errors.Join(errs...); err != nil {
+		return l.fail(err)
+	}
+	return l.writeCheckpoint(l.first.Load(), l.commit.durable, false)
+}

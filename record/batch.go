@@ -1,0 +1,87 @@
+package record
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Batch is a view of an encoded batch. It borrows the bytes it was parsed
+// from, which must not change while it is in use, and may be copied and read
+// by many goroutines.
+type Batch struct {
+	BatchHeader
+	raw []byte // exactly Size bytes
+}
+
+// Parse reads the first batch in b and verifies its CRC. Bytes behind it are
+// left alone. What it accepts is whole and unaltered from the attributes on;
+// the base offset and the leader epoch lie outside the CRC. That the records
+// are well formed is for a [Decoder] or [Validate] to find.
+//
+// The error is ErrShort if b ends before the batch does, else
+// ErrUnsupportedMagic or ErrCorrupt.
+func Parse(b []byte) (Batch, error) {
+	h, err := ParseHeader(b)
+	if err != nil {
+		return Batch{}, err
+	}
+	if len(b) < h.Size {
+		return Batch{}, ErrShort
+	}
+	raw := b[:h.Size:h.Size]
+	if sum := checksum(raw); sum != h.CRC {
+		return Batch{}, corruptf("CRC %08x, want %08x, of a batch of %d bytes", sum, h.CRC, h.Size)
+	}
+	return Batch{BatchHeader: h, raw: raw}, nil
+}
+
+// Bytes is the whole encoded batch, borrowed like the Batch itself.
+func (b Batch) Bytes() []byte { return b.raw }
+
+// stored is the records as they are stored, compressed if the batch is.
+func (b Batch) stored() []byte {
+	if len(b.raw) < HeaderSize {
+		return nil // a zero Batch
+	}
+	return b.raw[HeaderSize:]
+}
+
+// checksum is the CRC of the whole batch raw.
+func checksum(raw []byte) uint32 { return crc32.Checksum(raw[posAttributes:], castagnoli) }
+
+// SetBaseOffset moves the encoded batch b to offset, in place. The field is
+// outside the CRC so that a log can assign it without reading the records.
+// b is a batch, or at least its first HeaderSize bytes.
+func SetBaseOffset(b []byte, offset int64) {
+	binary.BigEndian.PutUint64(b[posBaseOffset:], uint64(offset))
+}
+
+// SetLeaderEpoch is like [SetBaseOffset] for the leader epoch.
+func SetLeaderEpoch(b []byte, epoch int32) {
+	binary.BigEndian.PutUint32(b[posLeaderEpoch:], uint32(epoch))
+}
+
+// SetLogAppendTime gives all records of the encoded batch b the time ms of
+// the log's clock, in milliseconds since 1970. It sets the timestamp type and
+// the max timestamp in place, leaves the records' own deltas as they are, as
+// Kafka does, and redoes the CRC. b is exactly one batch.
+func SetLogAppendTime(b []byte, ms int64) {
+	b[posAttributes+1] |= attrLogAppendTime
+	setMaxTimestamp(b, ms)
+}
+
+// SetCreateTime makes the records' own times count again, of which maxMillis
+// is the largest (-1 if none has one), in place, and redoes the CRC. A
+// leader does this to a batch whose producer got either wrong. b is exactly
+// one batch.
+func SetCreateTime(b []byte, maxMillis int64) {
+	b[posAttributes+1] &^= attrLogAppendTime
+	setMaxTimestamp(b, maxMillis)
+}
+
+func setMaxTimestamp(b []byte, ms int64) {
+	binary.BigEndian.PutUint64(b[posMaxTimestamp:], uint64(ms))
+	binary.BigEndian.PutUint32(b[posCRC:], checksum(b))
+}

@@ -1,0 +1,146 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/seglog/seglog/internal/vfs"
+	"github.com/seglog/seglog/segment"
+)
+
+// Apply does what the report says. It may be interrupted anywhere; Inspect and
+// Apply again then finish the work. Nothing it needs room for is needed: on a
+// full disk what would be kept aside is dropped, and indexes are derived in
+// memory.
+func Apply(ctx context.Context, cfg *segment.Config, r *Report) error {
+	if len(r.Actions) == 0 {
+		return nil
+	}
+	excised := make(map[int64][]Action)
+	changed := make(map[int64]bool)
+	for _, a := range r.Actions {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		changed[a.Segment] = changed[a.Segment] || a.Kind == Cut || a.Kind == Excise
+		if a.Kind == Excise {
+			excised[a.Segment] = append(excised[a.Segment], a)
+			continue
+		}
+		if err := apply(cfg, r, a); err != nil {
+			return fmt.Errorf("recovery: %s: %w", a, err)
+		}
+	}
+	for base, actions := range excised {
+		if err := excise(cfg, base, actions); err != nil {
+			return fmt.Errorf("recovery: %s: %w", actions[0], err)
+		}
+	}
+	for i := range r.Segments[:max(len(r.Segments)-1, 0)] {
+		// A sealed segment that was changed has indexes of what it was.
+		if s := &r.Segments[i]; changed[s.Base] {
+			if err := segment.Reindex(cfg, s.Facts); err != nil {
+				return err
+			}
+		}
+	}
+	if err := pruneKept(cfg.FS, cfg.Dir); err != nil {
+		return err
+	}
+	return cfg.FS.SyncDir(cfg.Dir)
+}
+
+func apply(cfg *segment.Config, r *Report, a Action) error {
+	name := filepath.Join(cfg.Dir, a.Name)
+	switch a.Kind {
+	case Remove:
+		return removeIfThere(cfg.FS, name)
+	case Finish:
+		return vfs.Replace(cfg.FS, name, filepath.Join(cfg.Dir, a.To))
+	case Cut:
+		return cut(cfg, name, a)
+	case SetAside:
+		return setAside(cfg, name, a)
+	case Reindex:
+		for _, s := range r.Segments {
+			if s.Base == a.Segment {
+				return segment.Reindex(cfg, s.Facts)
+			}
+		}
+	}
+	return nil
+}
+
+func removeIfThere(fsys vfs.FS, name string) error {
+	if err := fsys.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// cut keeps and takes off a file's tail.
+func cut(cfg *segment.Config, name string, a Action) (err error) {
+	f, err := cfg.FS.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if a.To != "" {
+		tail := make([]byte, min(a.Bytes, maxKeptBytes))
+		if _, err := f.ReadAt(tail, a.Size); err != nil && err != io.EOF {
+			return err
+		}
+		keepIfRoom(cfg, a.To, tail)
+	}
+	if err := f.Truncate(a.Size); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// keepIfRoom keeps bytes that are about to be taken out. That they cannot be
+// kept must not keep a log from opening.
+func keepIfRoom(cfg *segment.Config, name string, b []byte) {
+	if err := keep(cfg.FS, cfg.Dir, name, b); err != nil {
+		cfg.Logger.Warn("recovery: bytes taken out of the log could not be kept", "file", name, "error", err)
+	}
+}
+
+// setAside renames a segment's log out of the way; its indexes go.
+func setAside(cfg *segment.Config, name string, a Action) error {
+	if err := vfs.Replace(cfg.FS, name, filepath.Join(cfg.Dir, a.To)); err != nil {
+		return err
+	}
+	for _, suffix := range []string{segment.IndexSuffix, segment.TimeIndexSuffix, segment.TxnIndexSuffix, segment.SnapshotSuffix} {
+		if err := removeIfThere(cfg.FS, filepath.Join(cfg.Dir, segment.Name(a.Segment, suffix))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// excise writes the segment's log anew without the damaged stretches, which are
+// in ascending order.
+func excise(cfg *segment.Config, base int64, actions []Action) (err error) {
+	name := filepath.Join(cfg.Dir, segment.Name(base, segment.LogSuffix))
+	content, err := vfs.ReadFile(cfg.FS, name)
+	if err != nil {
+		return err
+	}
+	kept := content[:0:0]
+	from := int64(0)
+	for _, a := range append(actions, Action{Size: int64(len(content)), Bytes: math.MaxInt64}) {
+		kept = append(kept, content[from:a.Size]...)
+		if a.Bytes != math.MaxInt64 {
+			from = a.Size + a.Bytes
+			keepIfRoom(cfg, a.To, content[a.Size:from])
+		}
+	}
+	return vfs.WriteFile(cfg.FS, name, kept)
+}

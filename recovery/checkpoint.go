@@ -1,0 +1,128 @@
+package recovery
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/seglog/seglog/internal/vfs"
+	"github.com/seglog/seglog/segment"
+)
+
+// CheckpointName is the checkpoint's file name. Kafka ignores it.
+const CheckpointName = "seglog.checkpoint"
+
+// Checkpoint is what a log knows of its files without looking at them.
+//
+// It is text: a version line, the four values, a line for each segment, and
+// the xxhash64 of everything before the last line:
+//
+//	seglog.checkpoint 1
+//	clean true
+//	recovery-point 368811
+//	high-watermark 368811
+//	log-start 0
+//	segment 0 next 368796 size 26000000 index 50000 timeindex 12000 first 1700000000000 max 1700000060000 at 368795 seal 00a1b2c3d4e5f607
+//	segment 368796 next 368811 size 1065 index 0 timeindex 12 first 1700000061000 max 1700000062000 at 368811 seal -
+//	xxhash64 0123456789abcdef
+//
+// Version rule: another version is read as a missing checkpoint.
+type Checkpoint struct {
+	// Clean says that the log was closed after this was written.
+	Clean bool
+	// RecoveryPoint is the first offset not known to be durable. All of
+	// Segments is below it, and synced.
+	RecoveryPoint int64
+	HighWatermark int64
+	LogStart      int64
+	// Segments are the facts of all segments below the recovery point, those
+	// of the last one as far as it was then written.
+	Segments []segment.Facts
+}
+
+const (
+	checkpointHead = "seglog.checkpoint 1\n"
+	segmentFormat  = "segment %d next %d size %d index %d timeindex %d first %d max %d at %d seal "
+	hashFormat     = "xxhash64 %016x\n"
+)
+
+func (c *Checkpoint) encode() []byte {
+	var b bytes.Buffer
+	b.WriteString(checkpointHead)
+	fmt.Fprintf(&b, "clean %t\nrecovery-point %d\nhigh-watermark %d\nlog-start %d\n",
+		c.Clean, c.RecoveryPoint, c.HighWatermark, c.LogStart)
+	for _, s := range c.Segments {
+		fmt.Fprintf(&b, segmentFormat, s.Base, s.Next, s.Size, s.IndexBytes, s.TimeBytes, s.FirstTime, s.MaxTime, s.MaxTimeAt)
+		if s.HasSeal {
+			fmt.Fprintf(&b, "%016x\n", s.Seal)
+		} else {
+			b.WriteString("-\n")
+		}
+	}
+	fmt.Fprintf(&b, hashFormat, xxhash.Sum64(b.Bytes()))
+	return b.Bytes()
+}
+
+func decodeCheckpoint(text []byte) (*Checkpoint, error) {
+	tail := len(fmt.Sprintf(hashFormat, 0))
+	if len(text) < len(checkpointHead)+tail || !bytes.HasPrefix(text, []byte(checkpointHead)) {
+		return nil, fmt.Errorf("it does not begin with %q", strings.TrimSpace(checkpointHead))
+	}
+	body, last := text[:len(text)-tail], text[len(text)-tail:]
+	if want := fmt.Sprintf(hashFormat, xxhash.Sum64(body)); want != string(last) {
+		return nil, errors.New("its checksum does not hold")
+	}
+	c := new(Checkpoint)
+	lines := strings.Split(strings.TrimSuffix(string(body[len(checkpointHead):]), "\n"), "\n")
+	head := strings.Join(lines[:min(4, len(lines))], "\n")
+	if _, err := fmt.Sscanf(head, "clean %t\nrecovery-point %d\nhigh-watermark %d\nlog-start %d",
+		&c.Clean, &c.RecoveryPoint, &c.HighWatermark, &c.LogStart); err != nil {
+		return nil, err
+	}
+	for _, line := range lines[4:] {
+		s, err := decodeSegment(line)
+		if err != nil {
+			return nil, fmt.Errorf("line %q: %w", line, err)
+		}
+		c.Segments = append(c.Segments, s)
+	}
+	return c, nil
+}
+
+func decodeSegment(line string) (s segment.Facts, err error) {
+	var seal string
+	if _, err := fmt.Sscanf(line, segmentFormat+"%s",
+		&s.Base, &s.Next, &s.Size, &s.IndexBytes, &s.TimeBytes, &s.FirstTime, &s.MaxTime, &s.MaxTimeAt, &seal); err != nil {
+		return s, err
+	}
+	if seal == "-" {
+		return s, nil
+	}
+	s.HasSeal = true
+	_, err = fmt.Sscanf(seal, "%x", &s.Seal)
+	return s, err
+}
+
+// ReadCheckpoint reads the checkpoint of a log's directory. A missing one is
+// fs.ErrNotExist; any other error means it cannot be believed.
+func ReadCheckpoint(fsys vfs.FS, dir string) (*Checkpoint, error) {
+	text, err := vfs.ReadFile(fsys, filepath.Join(dir, CheckpointName))
+	if err != nil {
+		return nil, err
+	}
+	c, err := decodeCheckpoint(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, CheckpointName), err)
+	}
+	return c, nil
+}
+
+// WriteCheckpoint replaces the checkpoint, atomically and durably. What it says
+// of the segments must be durable before.
+func WriteCheckpoint(fsys vfs.FS, dir string, c *Checkpoint) error {
+	return vfs.WriteFile(fsys, filepath.Join(dir, CheckpointName), c.encode())
+}

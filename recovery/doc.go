@@ -1,0 +1,39 @@
+// Package recovery brings a log's directory back to a consistent state.
+//
+// Inspect looks and never writes. It answers with a Report: what segments there
+// are, where the log starts and ends, what it would do about what it found, and
+// what it would not touch. Apply does what the report says. Each action is one
+// of a closed list (see Kind), has a reason, and may be interrupted anywhere
+// and repeated; after it a second Inspect finds nothing to do.
+//
+// # What is believed
+//
+// The batches, by their checksums, and nothing else. Indexes are derived.
+// The checkpoint (see Checkpoint) says which bytes need no look: those below
+// the recovery point were synced before it was written. If it is missing or
+// damaged the directory was not closed cleanly, that is all; it never is a
+// reason to drop anything.
+//
+// # Torn and damaged
+//
+// What is not a whole valid batch is told apart by where it stands:
+//
+//	                              our checkpoint             none or another program's
+//	zeros to the end of file      cut                        cut
+//	newest segment, beyond the    torn: cut, kept aside      torn: cut, kept aside
+//	  recovery point                                         (damage, if batches follow)
+//	older segment, beyond the     torn: cut, and the later   damage
+//	  recovery point              segments set aside too
+//	below the recovery point      damage, met when read      damage
+//
+// Nothing beyond a tear was durable: the log writes a checkpoint whenever a
+// sync has passed the end of a segment, so the recovery point is never in an
+// older segment than the durable end. A power cut may keep any part of what was
+// not synced, so a later segment can be whole where an earlier one is torn, and
+// a gap between segments is a tear as well.
+//
+// Torn bytes that are not all zero are kept in seglog.torn-<offset>, as far as
+// there is room and no more than the last few. Damage is an error that names
+// the place, unless the caller chose repair: then the bad bytes alone are cut
+// out and kept in seglog.damaged-<offset>.
+package recovery

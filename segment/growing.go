@@ -1,0 +1,110 @@
+package segment
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"github.com/seglog/seglog/internal/vfs"
+)
+
+// How files of an active segment grow: a first step small enough that an empty
+// log costs little disk, doubling up to one large enough that allocating is
+// rare.
+const (
+	firstLogStep   = 256 << 10
+	firstIndexStep = 4 << 10
+	lastStep       = 32 << 20
+)
+
+// growing is a file mapped once at its full capacity and allocated in steps as
+// it fills. Memory at or beyond size must not be touched.
+type growing struct {
+	file vfs.File
+	m    vfs.Mapping
+	mem  []byte // the capacity
+	size int64  // of the file: allocated or there before
+	step int64
+	heap bool // mem is not the file's: see reserveOrHeap
+}
+
+func (g *growing) open(fs vfs.FS, name string, capacity, step int64) error {
+	f, err := fs.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return err
+	}
+	size, err := f.Size()
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	m, err := f.Map(max(capacity, size), true)
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	*g = growing{file: f, m: m, mem: m.Bytes(), size: size, step: step}
+	return nil
+}
+
+// reserve makes the file at least end bytes long, all of them allocated. It
+// takes a whole step where there is room for one, and just what is needed
+// where there is not.
+func (g *growing) reserve(end int64) error {
+	want := min(max(end, g.size+g.step), int64(len(g.mem)))
+	err := g.file.Allocate(g.size, want)
+	if errors.Is(err, syscall.ENOSPC) && want > end {
+		want = end
+		err = g.file.Allocate(g.size, want)
+	}
+	if err != nil {
+		return err
+	}
+	g.size = want
+	g.step = min(2*g.step, lastStep)
+	return nil
+}
+
+// cut makes the file end bytes long. The mapping stays, and the file may grow
+// again.
+func (g *growing) cut(end int64) error {
+	if end == g.size || g.heap {
+		return nil
+	}
+	if err := g.file.Truncate(end); err != nil {
+		return err
+	}
+	g.size = end
+	return nil
+}
+
+// reserveOrHeap is reserve for a derived file: where the disk is full, its
+// memory moves to the heap and the file, of no use then, is left to be rebuilt
+// by a later open.
+func (g *growing) reserveOrHeap(end int64) error {
+	if end <= g.size {
+		return nil
+	}
+	err := g.reserve(end)
+	if !errors.Is(err, syscall.ENOSPC) {
+		return err
+	}
+	heap := make(heapMapping, len(g.mem))
+	copy(heap, g.mem[:g.size])
+	if err := g.m.Unmap(); err != nil {
+		return err
+	}
+	if err := g.file.Truncate(0); err != nil {
+		return err
+	}
+	g.m, g.mem, g.size, g.heap = heap, heap, int64(len(heap)), true
+	return nil
+}
+
+// heapMapping stands in for the mapping of an index that could not be written.
+type heapMapping []byte
+
+func (h heapMapping) Bytes() []byte { return h }
+func (h heapMapping) Unmap() error  { return nil }
+
+func (g *growing) unmap() error { return g.m.Unmap() }
+
+func (g *growing) close() error { return g.file.Close() }

@@ -1,0 +1,149 @@
+package segment
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/seglog/seglog/index"
+	"github.com/seglog/seglog/internal/vfs"
+	"github.com/seglog/seglog/record"
+)
+
+// mapIndexes maps both index files of a sealed segment. Any error means that
+// the indexes have to be rebuilt; the mappings made are returned all the same.
+func (s *Segment) mapIndexes() (*index.Offsets, *index.Times, []vfs.Mapping, error) {
+	var maps []vfs.Mapping
+	open := func(suffix string, entry int64) ([]byte, int, error) {
+		mem, m, err := mapWhole(s.cfg.FS, path(s.cfg.Dir, s.base, suffix), entry)
+		if m != nil {
+			maps = append(maps, m)
+		}
+		return mem, len(mem) / int(entry), err
+	}
+	mem, n, err := open(IndexSuffix, index.OffsetEntrySize)
+	if err != nil {
+		return nil, nil, maps, err
+	}
+	offsets := index.NewOffsets(s.base, mem, n)
+	if ok := offsets.Check(s.facts.Size, s.facts.Next); s.growing {
+		offsets = index.NewOffsets(s.base, mem, ok)
+	} else if ok != n {
+		return nil, nil, maps, fmt.Errorf("entry %d of %d in the offset index cannot be true", ok, n)
+	}
+	mem, n, err = open(TimeIndexSuffix, index.TimeEntrySize)
+	if err != nil {
+		return nil, nil, maps, err
+	}
+	times := index.NewTimes(s.base, mem, n)
+	if ok := times.Check(s.facts.Next); s.growing {
+		times = index.NewTimes(s.base, mem, ok)
+	} else if ok != n {
+		return nil, nil, maps, fmt.Errorf("entry %d of %d in the time index cannot be true", ok, n)
+	}
+	return offsets, times, maps, nil
+}
+
+// mapWhole maps a file of whole entries; an empty one is no memory at all.
+func mapWhole(fs vfs.FS, name string, entry int64) ([]byte, vfs.Mapping, error) {
+	f, err := fs.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	size, err := f.Size()
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case size%entry != 0:
+		return nil, nil, fmt.Errorf("%s: %d bytes are no whole number of %d-byte entries", name, size, entry)
+	case size == 0:
+		return nil, nil, nil
+	}
+	m, err := f.Map(size, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	return m.Bytes(), m, nil
+}
+
+// rebuildIndexes derives both indexes of a sealed segment from its log, and
+// writes them out where this process may write.
+func (s *Segment) rebuildIndexes(log []byte) (*index.Offsets, *index.Times, error) {
+	w, err := deriveIndexes(s.base, log, s.cfg.IndexInterval, s.Path())
+	if err == nil && !s.cfg.ReadOnly {
+		s.cfg.writeIndexes(s.base, w)
+	}
+	return w.Offsets, w.Times, err
+}
+
+// writeIndexes replaces the index files of a sealed segment. Failing to is no
+// fault of the log: the indexes serve from memory, and are derived again.
+func (c *Config) writeIndexes(base int64, w index.Writer) {
+	for _, part := range []struct {
+		suffix  string
+		content []byte
+	}{{IndexSuffix, w.Offsets.Content()}, {TimeIndexSuffix, w.Times.Content()}} {
+		if err := vfs.WriteFile(c.FS, path(c.Dir, base, part.suffix), part.content); err != nil {
+			c.Logger.Warn("segment: a derived index could not be written", "segment", base, "error", err)
+		}
+	}
+}
+
+// Reindex derives the index files of a sealed segment, which is not in use,
+// from its log.
+func Reindex(cfg *Config, f Facts) error {
+	if f.Size == 0 {
+		return nil
+	}
+	log, err := mapFile(cfg.FS, path(cfg.Dir, f.Base, LogSuffix), f.Size)
+	if err != nil {
+		return err
+	}
+	w, err := deriveIndexes(f.Base, log.Bytes(), cfg.IndexInterval, path(cfg.Dir, f.Base, LogSuffix))
+	if err == nil {
+		cfg.writeIndexes(f.Base, w)
+	}
+	return errors.Join(err, log.Unmap())
+}
+
+// deriveIndexes walks the headers of a whole log and builds its indexes in
+// heap memory.
+func deriveIndexes(base int64, log []byte, interval int64, name string) (w index.Writer, err error) {
+	defer vfs.Unguard(vfs.Guard(), &err)
+	room := int64(len(log))/interval + 2
+	w = index.NewWriter(interval,
+		index.NewOffsets(base, make([]byte, room*index.OffsetEntrySize), 0),
+		index.NewTimes(base, make([]byte, room*index.TimeEntrySize), 0),
+		index.TimeEntry{Timestamp: -1, Offset: base})
+	if err := extendIndexes(&w, log, 0, name); err != nil {
+		return w, err
+	}
+	return w, w.Close()
+}
+
+// extendIndexes walks the headers of log from the batch at position on and adds
+// to the indexes what they do not have yet. Damaged bytes end the walk early
+// and quietly: a lookup that needs what lies behind them meets the damage
+// itself.
+func extendIndexes(w *index.Writer, log []byte, position int64, name string) error {
+	known := w.Offsets.Last().Offset
+	if w.Offsets.Len() == 0 {
+		known--
+	}
+	var next int64
+	for pos := position; pos < int64(len(log)); {
+		h, err := record.ParseHeader(log[pos:])
+		if err != nil || int64(h.Size) > int64(len(log))-pos || h.BaseOffset < next {
+			return nil
+		}
+		b := index.Batch{Position: pos, LastOffset: h.LastOffset(), MaxTimestamp: h.MaxTimestamp}
+		if b.LastOffset <= known {
+			w.Observe(b)
+		} else if err := w.Add(b); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		next, pos = h.NextOffset(), pos+int64(h.Size)
+	}
+	return nil
+}

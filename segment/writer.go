@@ -1,0 +1,189 @@
+package segment
+
+import (
+	"errors"
+	"math"
+	"os"
+
+	"github.com/seglog/seglog/index"
+	"github.com/seglog/seglog/internal/vfs"
+	"github.com/seglog/seglog/record"
+)
+
+// writer is what only an active segment has. The owner's lock guards it.
+type writer struct {
+	log     growing
+	offsets growing
+	times   growing
+	indexes index.Writer
+}
+
+// Create makes a new active segment at base, removing files of that name that
+// are there. Its names are durable after the directory is synced.
+func Create(cfg *Config, base int64) (*Segment, error) {
+	for _, suffix := range []string{LogSuffix, IndexSuffix, TimeIndexSuffix, TxnIndexSuffix} {
+		if err := cfg.FS.Remove(path(cfg.Dir, base, suffix)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+	}
+	return OpenActive(cfg, Empty(base), 0)
+}
+
+// TrustAll says that all files of a segment are as its Facts say.
+const TrustAll = math.MaxInt64
+
+// OpenActive opens the newest segment for appending behind the f.Size bytes
+// that are known to be whole batches. Its indexes are believed for the batches
+// that start below trusted and derived from the log behind that, timestamps
+// included; with TrustAll nothing is looked at.
+func OpenActive(cfg *Config, f Facts, trusted int64) (_ *Segment, err error) {
+	s := OpenSealed(cfg, f)
+	w := new(writer)
+	var opened []*growing
+	defer func() {
+		if err != nil {
+			for _, g := range opened {
+				err = errors.Join(err, g.unmap(), g.close())
+			}
+		}
+	}()
+	for _, part := range []struct {
+		g        *growing
+		suffix   string
+		capacity int64
+		step     int64
+	}{
+		{&w.log, LogSuffix, max(cfg.Bytes, f.Size), firstLogStep},
+		{&w.offsets, IndexSuffix, cfg.indexCapacity(index.OffsetEntrySize), firstIndexStep},
+		{&w.times, TimeIndexSuffix, cfg.indexCapacity(index.TimeEntrySize), firstIndexStep},
+	} {
+		if err := part.g.open(cfg.FS, path(cfg.Dir, f.Base, part.suffix), part.capacity, part.step); err != nil {
+			return nil, err
+		}
+		opened = append(opened, part.g)
+	}
+	if err := s.resumeIndexes(w, trusted); err != nil {
+		return nil, err
+	}
+	s.w, s.file = w, w.log.file
+	s.region.Store(s.newRegion(w.log.mem, w.indexes.Offsets, w.indexes.Times, w.log.m, w.offsets.m, w.times.m))
+	return s, nil
+}
+
+// indexCapacity is the memory of an index file: what a full segment needs and
+// one entry more, within Kafka's limit.
+func (c *Config) indexCapacity(entry int64) int64 {
+	return min((c.Bytes/c.IndexInterval+2)*entry, MaxIndexBytes/entry*entry)
+}
+
+// resumeIndexes continues the index files of a reopened segment.
+func (s *Segment) resumeIndexes(w *writer, trusted int64) (err error) {
+	defer vfs.Unguard(vfs.Guard(), &err)
+	f, interval := s.facts, s.cfg.IndexInterval
+	o := index.NewOffsets(s.base, w.offsets.mem, int(w.offsets.size/index.OffsetEntrySize))
+	t := index.NewTimes(s.base, w.times.mem, int(w.times.size/index.TimeEntrySize))
+	if trusted == TrustAll {
+		w.indexes = index.NewWriter(interval, o, t, index.TimeEntry{Timestamp: f.MaxTime, Offset: f.MaxTimeAt})
+		return nil
+	}
+	// Derived entries go behind the believed ones; make the room first, since
+	// moving an index to the heap replaces its memory.
+	entries := f.Size/interval + 2
+	for _, g := range []struct {
+		*growing
+		entry int64
+	}{{&w.offsets, index.OffsetEntrySize}, {&w.times, index.TimeEntrySize}} {
+		if err := g.reserveOrHeap(min(entries*g.entry, int64(len(g.mem)))); err != nil {
+			return err
+		}
+	}
+	o = index.NewOffsets(s.base, w.offsets.mem, o.Check(min(f.Size, trusted), f.Next))
+	t = index.NewTimes(s.base, w.times.mem, t.Check(f.Next))
+	if o.Len() > 0 && !startsBatch(w.log.mem[:f.Size], o.Last()) {
+		o = index.NewOffsets(s.base, w.offsets.mem, 0)
+	}
+	t.Truncate(o.Last().Offset + 1)
+	clear(w.offsets.mem[o.Bytes():w.offsets.size])
+	clear(w.times.mem[t.Bytes():w.times.size])
+	w.indexes = index.NewWriter(interval, o, t, t.Last())
+
+	// Time entries are thinner, so the largest timestamp is only known up to
+	// the batch of the last of them: the walk starts there.
+	from, _ := o.Floor(t.Last().Offset)
+	if err := extendIndexes(&w.indexes, w.log.mem[:f.Size], from.Position, s.Path()); err != nil {
+		return err
+	}
+	s.maxTime.Store(w.indexes.Max().Timestamp)
+	if f.Size > 0 {
+		h, err := record.ParseHeader(w.log.mem[:f.Size])
+		s.firstTime.Store(h.MaxTimestamp)
+		return err
+	}
+	return nil
+}
+
+// startsBatch says whether an index entry leads to the start of a batch that
+// it can stand for.
+func startsBatch(log []byte, e index.OffsetEntry) bool {
+	b, err := record.Parse(log[e.Position:])
+	return err == nil && b.BaseOffset <= e.Offset
+}
+
+// IndexFull says that no further entry fits an index: time to roll.
+func (s *Segment) IndexFull() bool {
+	return s.w.indexes.Offsets.Full() || s.w.indexes.Times.Full()
+}
+
+// Reserve makes sure that n more bytes of log and the index entries they may
+// bring fit, growing the files where they do not. After an error, ENOSPC above
+// all, the segment is as it was.
+func (s *Segment) Reserve(n int64) error {
+	w, pos := s.w, s.size.Load()
+	if end := pos + n; end > w.log.size {
+		if err := w.log.reserve(end); err != nil {
+			return err
+		}
+	}
+	var entries int64
+	if w.indexes.Wants(pos) {
+		entries = 1
+	}
+	if end := w.indexes.Offsets.Bytes() + entries*index.OffsetEntrySize; end > w.offsets.size {
+		if err := w.offsets.reserve(end); err != nil {
+			return err
+		}
+	}
+	// One more than is added now: the closing entry must find its room taken.
+	if end := w.indexes.Times.Bytes() + (entries+1)*index.TimeEntrySize; end > w.times.size {
+		return w.times.reserve(end)
+	}
+	return nil
+}
+
+// Append copies the encoded batch raw, whose header is h, to the end and
+// publishes it at base. Reserve has made the room. It returns vfs.ErrFault if
+// the file was cut by someone else, with nothing published.
+//
+// The base offset, which no checksum covers, is stored last: a process that
+// reads along, or recovery after a kill, sees a batch whose offset does not
+// follow rather than one that is complete but in the wrong place.
+func (s *Segment) Append(raw []byte, h *record.BatchHeader, base int64) (err error) {
+	defer vfs.Unguard(vfs.Guard(), &err)
+	w := s.w
+	pos := s.size.Load()
+	dst := w.log.mem[pos : pos+int64(len(raw))]
+	copy(dst[8:], raw[8:])
+	record.SetBaseOffset(dst, base)
+
+	last := base + int64(h.LastOffsetDelta)
+	if err := w.indexes.Add(index.Batch{Position: pos, LastOffset: last, MaxTimestamp: h.MaxTimestamp}); err != nil {
+		return err
+	}
+	if pos == 0 {
+		s.firstTime.Store(h.MaxTimestamp)
+	}
+	s.maxTime.Store(w.indexes.Max().Timestamp)
+	s.next.Store(last + 1)
+	s.size.Store(pos + int64(len(raw)))
+	return nil
+}
