@@ -25,6 +25,9 @@ type growing struct {
 	mem  []byte // the capacity
 	size int64  // of the file: allocated or there before
 	step int64
+
+	// prepared is the end of what has pages in the page cache: see prepare.
+	prepared int64
 	heap bool // mem is not the file's: see reserveOrHeap
 }
 
@@ -41,7 +44,7 @@ func (g *growing) open(fs vfs.FS, name string, capacity, step int64) error {
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	*g = growing{file: f, m: m, mem: m.Bytes(), size: size, step: step}
+	*g = growing{file: f, m: m, mem: m.Bytes(), size: size, step: step, prepared: size}
 	return nil
 }
 
@@ -72,7 +75,29 @@ func (g *growing) cut(end int64) error {
 	if err := g.file.Truncate(end); err != nil {
 		return err
 	}
-	g.size = end
+	g.size, g.prepared = end, min(g.prepared, end)
+	return nil
+}
+
+// window is how much prepare writes at once. A store to a page that the page
+// cache does not have faults it in alone, at a cost that on some machines is
+// ten times that of writing zeros in bulk. Larger windows cost less a byte, but
+// the cache then keeps them in larger folios, and a sync of one record writes
+// a whole folio; 64 KiB costs neither (docs/decisions/0004).
+const window = 64 << 10
+
+var zeros [window]byte
+
+// prepare has pages made for the allocated bytes up to end at least, by writing
+// zeros ahead of everything that is stored.
+func (g *growing) prepare(end int64) error {
+	for g.prepared < end {
+		n := min(window, g.size-g.prepared)
+		if _, err := g.file.WriteAt(zeros[:n], g.prepared); err != nil {
+			return err
+		}
+		g.prepared += n
+	}
 	return nil
 }
 

@@ -139,8 +139,14 @@ func (s *Segment) IndexFull() bool {
 // all, the segment is as it was.
 func (s *Segment) Reserve(n int64) error {
 	w, pos := s.w, s.size.Load()
-	if end := pos + n; end > w.log.size {
+	end := pos + n
+	if end > w.log.size {
 		if err := w.log.reserve(end); err != nil {
+			return err
+		}
+	}
+	if end > w.log.prepared && n < writeFrom {
+		if err := w.log.prepare(end); err != nil {
 			return err
 		}
 	}
@@ -160,21 +166,20 @@ func (s *Segment) Reserve(n int64) error {
 	return nil
 }
 
-// Append copies the encoded batch raw, whose header is h, to the end and
-// publishes it at base. Reserve has made the room. It returns vfs.ErrFault if
-// the file was cut by someone else, with nothing published.
-//
-// The base offset, which no checksum covers, is stored last: a process that
-// reads along, or recovery after a kill, sees a batch whose offset does not
-// follow rather than one that is complete but in the wrong place.
-func (s *Segment) Append(raw []byte, h *record.BatchHeader, base int64) (err error) {
-	defer vfs.Unguard(vfs.Guard(), &err)
-	w := s.w
-	pos := s.size.Load()
-	dst := w.log.mem[pos : pos+int64(len(raw))]
-	copy(dst[8:], raw[8:])
-	record.SetBaseOffset(dst, base)
+// writeFrom is the size from which a batch goes to the file by a write from the
+// caller's buffer, which the mapping shows at once: as fast as storing to
+// prepared pages, and then they need not be prepared.
+const writeFrom = 64 << 10
 
+// Append copies the encoded batch raw, whose header is h, to the end and
+// publishes it at base. raw's base offset is set to it. Reserve has made the
+// room. It returns vfs.ErrFault if the file was cut by someone else. After an
+// error nothing is published.
+func (s *Segment) Append(raw []byte, h *record.BatchHeader, base int64) error {
+	w, pos := s.w, s.size.Load()
+	if err := w.put(raw, pos, base); err != nil {
+		return err
+	}
 	last := base + int64(h.LastOffsetDelta)
 	if err := w.indexes.Add(index.Batch{Position: pos, LastOffset: last, MaxTimestamp: h.MaxTimestamp}); err != nil {
 		return err
@@ -185,5 +190,22 @@ func (s *Segment) Append(raw []byte, h *record.BatchHeader, base int64) (err err
 	s.maxTime.Store(w.indexes.Max().Timestamp)
 	s.next.Store(last + 1)
 	s.size.Store(pos + int64(len(raw)))
+	return nil
+}
+
+// put stores the bytes of a batch. The base offset, which no checksum covers,
+// is stored last: a process that reads along, or recovery after a kill, sees a
+// batch whose offset does not follow rather than one in the wrong place.
+func (w *writer) put(raw []byte, pos, base int64) (err error) {
+	record.SetBaseOffset(raw, base)
+	if end := pos + int64(len(raw)); len(raw) >= writeFrom {
+		_, err := w.log.file.WriteAt(raw, pos)
+		w.log.prepared = max(w.log.prepared, end)
+		return err
+	}
+	defer vfs.Unguard(vfs.Guard(), &err)
+	dst := w.log.mem[pos : pos+int64(len(raw))]
+	copy(dst[8:], raw[8:])
+	record.SetBaseOffset(dst, base)
 	return nil
 }
