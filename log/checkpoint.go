@@ -15,7 +15,7 @@ func (l *Log) Checkpoint(ctx context.Context) error {
 	l.commit.acquire()
 	err := l.checkpointHeld()
 	pending := l.unsealed()
-	l.commit.release()
+	l.release()
 	if err != nil || len(pending) == 0 {
 		return err
 	}
@@ -28,7 +28,7 @@ func (l *Log) Checkpoint(ctx context.Context) error {
 		}
 	}
 	l.commit.acquire()
-	defer l.commit.release()
+	defer l.release()
 	return l.checkpointHeld()
 }
 
@@ -70,7 +70,7 @@ func (l *Log) hashSeal(base int64) error {
 	}
 	l.commit.acquire()
 	l.commit.seal(base, sum)
-	l.commit.release()
+	l.release()
 	return nil
 }
 
@@ -101,7 +101,7 @@ func (l *Log) mark() error {
 		return nil
 	}
 	l.commit.acquire()
-	defer l.commit.release()
+	defer l.release()
 	if l.marked.Load() {
 		return nil
 	}

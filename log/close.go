@@ -12,7 +12,7 @@ import (
 // After ErrFailed nothing more is written; the next Open recovers.
 func (l *Log) Close() error {
 	l.commit.acquire()
-	defer l.commit.release()
+	defer l.release()
 	l.mu.Lock()
 	if l.mu.closed {
 		l.mu.Unlock()

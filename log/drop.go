@@ -23,7 +23,7 @@ func (l *Log) dropBefore(offset int64, reason string) error {
 	}
 	l.commit.acquire()
 	event, err := l.dropBeforeHeld(offset)
-	l.commit.release()
+	l.release()
 	if len(event.Segments) > 0 {
 		event.Reason = reason
 		call(l.opts.Trace.Dropped, event)
@@ -38,10 +38,17 @@ func (l *Log) dropBeforeHeld(offset int64) (e DropEvent, err error) {
 	if offset > l.End() {
 		return e, l.offsetError(offset, ErrBeyond)
 	}
-	if offset <= l.First() {
+	if offset = max(offset, l.First()); offset > l.durable.Load() {
+		// The recovery point never passes what may yet be torn: see syncedPast.
+		if err := l.syncHeld(); err != nil {
+			return e, err
+		}
+	}
+	// At First there may be some that a crash kept from being unlinked.
+	victims := l.endBelow(offset)
+	if offset == l.First() && len(victims) == 0 {
 		return e, l.unlinkHeld(nil)
 	}
-	victims := l.endBelow(offset)
 	kept := l.commit.durable
 	for len(kept) > 0 && len(victims) > 0 && kept[0].Base <= victims[len(victims)-1].Base() {
 		kept = kept[1:]
@@ -119,7 +126,7 @@ func (l *Log) DropFrom(offset int64) error {
 	}
 	l.commit.acquire()
 	event, err := l.dropFromHeld(offset)
-	l.commit.release()
+	l.release()
 	if len(event.Segments) > 0 {
 		call(l.opts.Trace.Dropped, event)
 	}

@@ -113,7 +113,8 @@ func (r *reader) advance() bool {
 func (r *reader) lost() {
 	r.seg = nil
 	r.l.mu.Lock()
-	r.l.mu.Unlock() //nolint:staticcheck // SA2001: waiting is all there is to do
+	//lint:ignore SA2001 waiting is all there is to do
+	r.l.mu.Unlock()
 	if r.l.opts.Mode == ReadOnly {
 		_ = r.l.Refresh(context.Background())
 	}

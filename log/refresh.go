@@ -18,7 +18,7 @@ func (l *Log) Refresh(ctx context.Context) error {
 		return nil
 	}
 	l.commit.acquire()
-	defer l.commit.release()
+	defer l.release()
 	if l.closed.Load() {
 		return ErrClosed
 	}

@@ -29,6 +29,8 @@ type commit struct {
 	durable []segment.Facts
 	// stale says that durable does not describe all that is below Durable.
 	stale bool
+	// synced are events to be told of when the holder lets go.
+	synced []SyncEvent
 	// undead are segments taken out whose files could not be unlinked yet.
 	undead []*segment.Segment
 }
@@ -41,9 +43,16 @@ func (c *commit) acquire() {
 	}
 }
 
-func (c *commit) release() {
+// release lets the next one have it, and tells of what was synced meanwhile.
+func (l *Log) release() {
+	c := &l.commit
+	events := c.synced
+	c.synced = nil
 	c.held.Store(false)
 	c.freed.Notify()
+	for _, e := range events {
+		l.opts.Trace.Synced(e)
+	}
 }
 
 // note replaces the durable facts from the first of those segments on.
@@ -84,7 +93,7 @@ func (l *Log) syncTo(ctx context.Context, offset int64) error {
 		}
 		if c.try() {
 			err := l.syncHeld()
-			c.release()
+			l.release()
 			if err != nil {
 				return err
 			}
@@ -122,8 +131,10 @@ func (l *Log) syncHeld() error {
 		l.noteDurable(sealed, facts)
 		l.durable.Store(target)
 	}
-	call(l.opts.Trace.Synced, SyncEvent{Durable: l.durable.Load(), Took: time.Since(began),
-		Waiters: int(l.commit.waiting.Load()), Err: err})
+	if l.opts.Trace.Synced != nil {
+		l.commit.synced = append(l.commit.synced, SyncEvent{Durable: l.durable.Load(), Took: time.Since(began),
+			Waiters: int(l.commit.waiting.Load()), Err: err})
+	}
 	if err != nil || len(sealed) == 0 {
 		return err
 	}

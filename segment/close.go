@@ -111,23 +111,10 @@ func (s *Segment) Sum() (sum uint64, err error) {
 	return xxhash.Sum64(p.r.log[:p.size]), nil
 }
 
-// Close ends the segment's use by this process: nothing new can be pinned, an
-// active one is cut to its content, files are closed, and memory is unmapped
-// once the last pin is gone. Facts stays good.
+// Close ends the segment's use by this process: nothing new can be pinned,
+// files are closed as they are, and memory is unmapped once the last pin is
+// gone. An active segment that is to stay as it is wants Trim before.
 func (s *Segment) Close() error {
-	var errs []error
-	if w := s.w; w != nil {
-		errs = append(errs, s.Trim())
-		s.facts = s.Facts()
-		errs = append(errs, w.offsets.close(), w.times.close())
-		s.w = nil
-	}
-	errs = append(errs, s.abandon())
-	return errors.Join(errs...)
-}
-
-// abandon is Close without a change to any file.
-func (s *Segment) abandon() error {
 	var errs []error
 	if w := s.w; w != nil {
 		errs = append(errs, w.offsets.close(), w.times.close())
@@ -136,15 +123,14 @@ func (s *Segment) abandon() error {
 	if r := s.leave(); r != nil {
 		errs = append(errs, r.unpin())
 	}
-	errs = append(errs, s.CloseFile())
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.CloseFile())...)
 }
 
 // Remove takes the segment out of use and unlinks its files, the .log first:
 // what is left of the others after a crash is an orphan, not a segment. Pins
 // keep their memory.
 func (s *Segment) Remove() error {
-	errs := []error{s.abandon()}
+	errs := []error{s.Close()}
 	for _, suffix := range []string{LogSuffix, IndexSuffix, TimeIndexSuffix, TxnIndexSuffix, SnapshotSuffix} {
 		err := s.cfg.FS.Remove(path(s.cfg.Dir, s.base, suffix))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
