@@ -1,0 +1,70 @@
+package main
+
+import (
+	"strconv"
+
+	"github.com/seglog/seglog/record"
+)
+
+// batchRecords prints the records of a batch, indented below its line.
+func (d *dumper) batchRecords(b record.Batch, decoder *record.Decoder) {
+	var line []byte
+	for r, err := range decoder.Records(b) {
+		if err != nil {
+			d.bad("  BAD: %v", err)
+			return
+		}
+		line = append(line[:0], "  offset "...)
+		line = strconv.AppendInt(line, r.Offset, 10)
+		if r.Time.IsZero() {
+			line = append(line, ", no time"...)
+		} else {
+			line = r.Time.AppendFormat(append(line, ", "...), timeLayout)
+		}
+		if b.Control() {
+			line = appendControl(line, &r)
+		} else {
+			line = appendExcerpt(append(line, ", key "...), r.Key)
+			line = appendExcerpt(append(line, ", value "...), r.Value)
+		}
+		for i, h := range r.Headers {
+			if i == 0 {
+				line = append(line, ", headers"...)
+			}
+			line = strconv.AppendQuote(append(line, ' '), h.Key)
+			line = appendExcerpt(append(line, '='), h.Value)
+		}
+		d.out.Write(append(line, '\n'))
+	}
+}
+
+// appendControl tells a control record by its type.
+func appendControl(line []byte, r *record.Record) []byte {
+	t, err := record.ParseControl(r.Key)
+	if err != nil {
+		return appendExcerpt(append(line, ", control with the key "...), r.Key)
+	}
+	line = append(append(line, ", control "...), t.String()...)
+	if t != record.ControlAbort && t != record.ControlCommit {
+		return appendExcerpt(append(line, ", value "...), r.Value)
+	}
+	epoch, err := record.ParseEndTxn(r.Value)
+	if err != nil {
+		return appendExcerpt(append(line, ", value "...), r.Value)
+	}
+	return strconv.AppendInt(append(line, ", coordinator epoch "...), int64(epoch), 10)
+}
+
+// appendExcerpt appends the beginning of some bytes, quoted, and their number.
+func appendExcerpt(line, b []byte) []byte {
+	const most = 48
+	if b == nil {
+		return append(line, "null"...)
+	}
+	line = strconv.AppendQuote(line, string(b[:min(len(b), most)]))
+	if len(b) > most {
+		line = append(line, "..."...)
+	}
+	line = append(line, " ("...)
+	return append(append(line, formatBytes(int64(len(b)))...), ')')
+}
