@@ -93,8 +93,9 @@ func (x *Offsets) Truncate(offset int64) {
 // Check counts the leading entries that can be true of a log of size bytes
 // whose offsets are all below next: strictly increasing offsets and positions,
 // inside both. Anything after them, zero padding or nonsense, is not an entry.
+// The batch at position 0 never has one, so padding alone is none either.
 func (x *Offsets) Check(size, next int64) int {
-	prev := OffsetEntry{Offset: x.base - 1, Position: -1}
+	prev := OffsetEntry{Offset: x.base - 1, Position: 0}
 	for i := range x.Len() {
 		e := x.At(i)
 		if e.Offset <= prev.Offset || e.Position <= prev.Position || e.Offset >= next || e.Position >= size {

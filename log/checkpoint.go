@@ -77,17 +77,21 @@ func (l *Log) hashSeal(base int64) error {
 // writeCheckpoint notes that the log starts at logStart and that those facts
 // are durable. The caller holds commit.
 func (l *Log) writeCheckpoint(logStart int64, durable []segment.Facts, clean bool) error {
-	c := &recovery.Checkpoint{
+	return l.writeCheckpointOf(recovery.Checkpoint{
 		Clean:         clean,
-		RecoveryPoint: logStart,
 		HighWatermark: l.HighWatermark(),
 		LogStart:      logStart,
 		Segments:      durable,
-	}
+	})
+}
+
+func (l *Log) writeCheckpointOf(c recovery.Checkpoint) error {
+	c.RecoveryPoint = c.LogStart
+	logStart, durable, clean := c.LogStart, c.Segments, c.Clean
 	if n := len(durable); n > 0 {
 		c.RecoveryPoint = max(durable[n-1].Next, logStart)
 	}
-	if err := recovery.WriteCheckpoint(l.cfg.FS, l.dir, c); err != nil {
+	if err := recovery.WriteCheckpoint(l.cfg.FS, l.dir, &c); err != nil {
 		return err
 	}
 	l.marked.Store(!clean)

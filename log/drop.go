@@ -4,7 +4,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 
+	"github.com/seglog/seglog/recovery"
 	"github.com/seglog/seglog/segment"
 )
 
@@ -18,7 +20,8 @@ import (
 func (l *Log) DropBefore(offset int64) error { return l.dropBefore(offset, "DropBefore") }
 
 func (l *Log) dropBefore(offset int64, reason string) error {
-	if err := l.mark(); err != nil {
+	// On a full disk dropping is what makes room, and it marks the log itself.
+	if err := l.mark(); err != nil && !errors.Is(err, syscall.ENOSPC) {
 		return err
 	}
 	l.commit.acquire()
@@ -40,7 +43,7 @@ func (l *Log) dropBeforeHeld(offset int64) (e DropEvent, err error) {
 	}
 	if offset = max(offset, l.First()); offset > l.durable.Load() {
 		// The recovery point never passes what may yet be torn: see syncedPast.
-		if err := l.syncHeld(); err != nil {
+		if err := l.syncHeld(); errors.Is(err, ErrFailed) || err != nil && !errors.Is(err, syscall.ENOSPC) {
 			return e, err
 		}
 	}
@@ -55,11 +58,18 @@ func (l *Log) dropBeforeHeld(offset int64) (e DropEvent, err error) {
 	}
 	// The checkpoint first: a crash in between leaves files that are known to
 	// be dropped, never a log that starts below what it had promised.
-	if err := l.writeCheckpoint(offset, kept, false); err != nil {
+	first := offset
+	err = l.writeCheckpoint(offset, kept, false)
+	full := errors.Is(err, syscall.ENOSPC) && len(victims) > 0
+	if full {
+		// Not even room for that. But recovery takes it as it finds it when the
+		// oldest segments are missing, so these may go first.
+		first = victims[len(victims)-1].Next()
+	} else if err != nil {
 		return e, err
 	}
 	l.commit.durable = kept
-	l.first.Store(offset)
+	l.first.Store(first)
 	if len(victims) > 0 {
 		l.mu.Lock()
 		l.takeOutLocked(victims)
@@ -69,6 +79,12 @@ func (l *Log) dropBeforeHeld(offset int64) (e DropEvent, err error) {
 		e.Segments = append(e.Segments, l.info(s))
 	}
 	e.Err = l.unlinkHeld(victims)
+	if full {
+		if err := l.writeCheckpoint(offset, kept, false); err != nil {
+			return e, errors.Join(e.Err, err)
+		}
+		l.first.Store(offset)
+	}
 	return e, e.Err
 }
 
@@ -114,10 +130,10 @@ func (l *Log) unlinkHeld(victims []*segment.Segment) error {
 }
 
 // DropFrom drops the records at and above offset, durably, and what is in the
-// same batch as offset with it: batches are dropped whole, so End becomes the
-// start of the batch that holds offset (FORMAT of Kafka's truncateTo, but for
-// that Kafka leaves a gap up to offset). An offset at or above End changes
-// nothing; one below First is ErrTrimmed.
+// same batch as offset with it: batches are dropped whole. End becomes the start
+// of the batch that holds offset or, where none does, the end of the one before
+// (Kafka's truncateTo leaves a gap up to offset, which reopening forgets). An
+// offset at or above End changes nothing; one below First is ErrTrimmed.
 //
 // Readers see the old records or the end, nothing in between; Views stay good.
 func (l *Log) DropFrom(offset int64) error {
@@ -163,15 +179,26 @@ func (l *Log) dropFromHeld(offset int64) (e DropEvent, err error) {
 	}
 	e.Reason = "DropFrom"
 
-	// First nothing that will be cut may be believed after a crash.
-	l.forget(target.Base())
-	if err := l.writeCheckpoint(l.first.Load(), l.commit.durable, false); err != nil {
-		return e, err
+	// First nothing that will be cut may be believed after a crash, and what was
+	// begun must be brought to its end then.
+	kept, _ := l.commit.find(target.Base())
+	begun := recovery.Checkpoint{HighWatermark: l.HighWatermark(), LogStart: l.first.Load(), Segments: l.commit.durable[:kept],
+		Dropping: true, DropFrom: f.Next}
+	if err := l.writeCheckpointOf(begun); err != nil {
+		if errors.Is(err, syscall.ENOSPC) {
+			return e, err // it was not written
+		}
+		return e, l.failLocked(err) // it may be the one that counts after a crash
 	}
+	l.forget(target.Base())
 	l.end.Store(f.Next)
 	l.durable.Store(min(l.durable.Load(), f.Next))
 	l.takeOutLocked(later)
-	if err := l.cutLocked(target, later, f); err != nil {
+	err = l.cutLocked(target, later, f)
+	if err == nil {
+		err = l.writeCheckpoint(l.first.Load(), l.commit.durable, false)
+	}
+	if err != nil {
 		return e, l.failLocked(err)
 	}
 	return e, nil

@@ -23,15 +23,29 @@ type Explanation struct {
 
 // Explain looks an offset in [First, End) up as Read does, and tells how.
 func (l *Log) Explain(offset int64) (Explanation, error) {
+	for {
+		if offset >= l.End() {
+			return Explanation{Offset: offset}, l.offsetError(offset, ErrBeyond)
+		}
+		r := reader{l: l, next: offset}
+		if err := r.seek(); err != nil {
+			return Explanation{Offset: offset}, err
+		}
+		e, err := l.explain(offset)
+		if !errors.Is(err, segment.ErrGone) {
+			return e, err
+		}
+		r.lost()
+	}
+}
+
+func (l *Log) explain(offset int64) (Explanation, error) {
 	e := Explanation{Offset: offset}
-	if offset >= l.End() {
-		return e, l.offsetError(offset, ErrBeyond)
-	}
-	if offset < l.First() {
-		return e, l.offsetError(offset, ErrTrimmed)
-	}
 	set := l.set.Load()
 	s := set.floor(offset, &e.Compared)
+	if s == nil {
+		return e, segment.ErrGone // dropped since seek
+	}
 	e.Segments, e.Segment, e.Path = set.len(), s.Base(), s.Path()
 	p, err := s.Pin()
 	if err != nil {
@@ -65,10 +79,20 @@ type TimeExplanation struct {
 
 // ExplainAt looks a time up as OffsetAt does, and tells how.
 func (l *Log) ExplainAt(t time.Time) (TimeExplanation, error) {
-	e := TimeExplanation{Time: t, Segments: l.set.Load().len(), Offset: l.End()}
-	offset, found, err := l.offsetAt(t.UnixMilli(), &e)
-	if found {
-		e.Offset, e.Found = offset, true
+	for {
+		e := TimeExplanation{Time: t, Segments: l.set.Load().len(), Offset: l.End()}
+		if l.closed.Load() {
+			return e, ErrClosed
+		}
+		offset, found, err := l.offsetAt(t.UnixMilli(), &e)
+		if errors.Is(err, segment.ErrGone) {
+			r := reader{l: l}
+			r.lost()
+			continue
+		}
+		if found {
+			e.Offset, e.Found = offset, true
+		}
+		return e, err
 	}
-	return e, err
 }

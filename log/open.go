@@ -1,6 +1,7 @@
 package log
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,16 +103,35 @@ func (l *Log) start(r *recovery.Report) error {
 	l.end.Store(r.End)
 	l.durable.Store(r.RecoveryPoint)
 	for _, s := range segments[:last] {
-		if s.Next() > r.RecoveryPoint || r.Foreign {
+		if s.Next() > r.RecoveryPoint || r.Foreign || len(r.Damage) > 0 {
 			l.mu.unsynced = append(l.mu.unsynced, s)
 		}
 	}
 	if r.Foreign || len(r.Damage) > 0 {
 		return nil // no checkpoint describes these files; see mark
 	}
-	l.commit.durable = slices.Clone(r.Checkpoint.Segments)
-	l.marked.Store(!r.Checkpoint.Clean)
+	l.commit.durable = stillThere(r)
+	// A cut that recovery brought to its end must leave the checkpoint before
+	// anything is appended behind it.
+	l.marked.Store(!r.Checkpoint.Clean && !r.Checkpoint.Dropping)
 	return nil
+}
+
+// stillThere is the facts of the checkpoint as far as they hold now.
+func stillThere(r *recovery.Report) []segment.Facts {
+	var facts []segment.Facts
+	for _, f := range r.Checkpoint.Segments {
+		i, ok := slices.BinarySearchFunc(r.Segments, f.Base, func(s recovery.Segment, base int64) int {
+			return cmp.Compare(s.Base, base)
+		})
+		if ok && r.Segments[i].Size == f.Size {
+			f = r.Segments[i].Facts
+		}
+		if ok {
+			facts = append(facts, f)
+		}
+	}
+	return facts
 }
 
 // openReadOnly opens beside a process that may be writing: a file seen in the

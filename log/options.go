@@ -86,6 +86,10 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("log: SegmentBytes is %d, want %d to %d", o.SegmentBytes, record.HeaderSize, segment.MaxBytes)
 	case o.IndexInterval < 0 || o.SegmentAge < 0 || o.MaxBatchBytes < 0 || o.MappedSegments < 0:
 		return o, fmt.Errorf("log: a negative IndexInterval, SegmentAge, MaxBatchBytes or MappedSegments")
+	case o.Compression < record.None || o.Compression > record.Zstd:
+		return o, fmt.Errorf("log: Compression is %d, want a codec", o.Compression)
+	case o.TimestampType != record.CreateTime && o.TimestampType != record.LogAppendTime:
+		return o, fmt.Errorf("log: TimestampType is %d, want CreateTime or LogAppendTime", o.TimestampType)
 	case o.Mode < ReadWrite || o.Mode > Repair:
 		return o, fmt.Errorf("log: Mode is %d, want ReadWrite, ReadOnly or Repair", o.Mode)
 	}
@@ -106,6 +110,7 @@ func (o *Options) segmentConfig(dir string) *segment.Config {
 		Dir:           dir,
 		Bytes:         o.SegmentBytes,
 		IndexInterval: idx.Interval(o.IndexInterval, o.SegmentBytes, segment.MaxIndexBytes),
+		MaxBatchBytes: o.MaxBatchBytes,
 		Cache:         segment.NewCache(o.MappedSegments),
 		ReadOnly:      o.Mode == ReadOnly,
 		Logger:        o.Logger,

@@ -24,6 +24,9 @@ func (l *Log) Read(offset int64) (record.Record, error) {
 		}
 		break
 	}
+	if offset >= l.End() { // dropped in the meantime
+		return record.Record{}, l.offsetError(offset, ErrBeyond)
+	}
 	return record.Record{}, l.offsetError(offset, ErrNoRecord)
 }
 

@@ -28,7 +28,7 @@ func (r *reader) batch(buf []byte) (b record.Batch, _ []byte, err error) {
 	for {
 		if r.seg == nil {
 			if err := r.seek(); err != nil {
-				return b, buf, err
+				return b, buf, r.unreadable(err)
 			}
 		}
 		p, err := r.seg.Pin()
@@ -47,7 +47,7 @@ func (r *reader) batch(buf []byte) (b record.Batch, _ []byte, err error) {
 				return b, buf, io.EOF
 			}
 		case err != nil:
-			return b, buf, err
+			return b, buf, r.unreadable(err)
 		default:
 			r.pos += int64(b.Size)
 			r.low = b.NextOffset()
@@ -57,6 +57,16 @@ func (r *reader) batch(buf []byte) (b record.Batch, _ []byte, err error) {
 			}
 		}
 	}
+}
+
+// unreadable makes a DamageError, which knows where the bad batch may begin at
+// the earliest, tell the first offset that this reader misses.
+func (r *reader) unreadable(err error) error {
+	var d *DamageError
+	if errors.As(err, &d) {
+		d.Offset = max(d.Offset, r.next)
+	}
+	return err
 }
 
 // seek finds the segment and the position for next.
@@ -97,7 +107,12 @@ func (r *reader) seek() error {
 // advance goes on to the segment after seg, if there is one and seg is read to
 // its end.
 func (r *reader) advance() bool {
-	next := r.l.set.Load().after(r.seg.Base())
+	set := r.l.set.Load()
+	if set.floor(r.seg.Base(), nil) != r.seg {
+		r.seg = nil // it left, and what took its place may hold more: look next up again
+		return true
+	}
+	next := set.after(r.seg.Base())
 	if next == nil {
 		return false
 	}
@@ -148,7 +163,7 @@ func (l *Log) records(offset int64, wait func(end int64) error) iter.Seq2[record
 				if b.Codec() != record.None {
 					packed = buf
 				}
-				if !b.Control() && !l.yieldBatch(b, from, yield) {
+				if !b.Control() && !r.yield(b, from, yield) {
 					return
 				}
 				continue
@@ -169,13 +184,14 @@ func (l *Log) records(offset int64, wait func(end int64) error) iter.Seq2[record
 	}
 }
 
-// yieldBatch yields the records at or above from, which own their memory: the
-// batch was copied for them, and a decoder is used for one batch alone.
-func (l *Log) yieldBatch(b record.Batch, from int64, yield func(record.Record, error) bool) bool {
-	d := record.Decoder{MaxBytes: l.opts.MaxBatchBytes}
+// yield yields the records at or above from of the batch just read, which own
+// their memory: the batch was copied for them, and a decoder is used for one
+// batch alone.
+func (r *reader) yield(b record.Batch, from int64, yield func(record.Record, error) bool) bool {
+	d := record.Decoder{MaxBytes: r.l.opts.MaxBatchBytes}
 	for rec, err := range d.Records(b) {
 		if err != nil {
-			return yield(record.Record{}, l.undecodable(b, err))
+			return yield(record.Record{}, r.undecodable(b, err))
 		}
 		if rec.Offset < from {
 			continue
@@ -190,12 +206,9 @@ func (l *Log) yieldBatch(b record.Batch, from int64, yield func(record.Record, e
 	return true
 }
 
-// undecodable is the error of a batch whose checksum holds and whose records
-// are none: damage that was there when it was written.
-func (l *Log) undecodable(b record.Batch, err error) error {
-	d := &DamageError{Path: l.dir, Segment: b.BaseOffset, Offset: b.BaseOffset, Next: b.NextOffset(), Err: err}
-	if s := l.set.Load().floor(b.BaseOffset, nil); s != nil {
-		d.Path, d.Segment = s.Path(), s.Base()
-	}
-	return d
+// undecodable is the error of the batch just read, whose checksum holds and
+// whose records are none: damage that was there when it was written.
+func (r *reader) undecodable(b record.Batch, err error) error {
+	return &DamageError{Path: r.seg.Path(), Segment: r.seg.Base(), Position: r.pos - int64(b.Size),
+		Offset: b.BaseOffset, Next: b.NextOffset(), NextPosition: r.pos, Err: err}
 }

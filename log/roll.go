@@ -57,6 +57,7 @@ func (l *Log) ageLocked(h *record.BatchHeader) int64 {
 // the two, zeros that end where the next segment begins are cut by recovery.
 func (l *Log) rollLocked(n int64) error {
 	base := l.end.Load()
+	l.mu.newNames = true // of a roll that fails, too: what it made and removed
 	next, err := segment.Create(l.cfg, base)
 	if err != nil {
 		return err
@@ -69,7 +70,7 @@ func (l *Log) rollLocked(n int64) error {
 		return l.failLocked(errors.Join(err, next.Remove()))
 	}
 	l.mu.unsynced = append(l.mu.unsynced, old)
-	l.mu.active, l.mu.newNames = next, true
+	l.mu.active = next
 	l.mu.created = l.opts.Env.Now().UnixMilli()
 	l.set.Store(l.set.Load().change(nil, next))
 	return nil

@@ -1,6 +1,8 @@
 package log
 
 import (
+	"slices"
+
 	"github.com/google/btree"
 
 	"github.com/seglog/seglog/segment"
@@ -16,11 +18,18 @@ type slot struct {
 
 func less(a, b slot) bool {
 	if a.probed != nil {
-		*a.probed = append(*a.probed, b.base)
+		note(a.probed, b.base)
 	} else if b.probed != nil {
-		*b.probed = append(*b.probed, a.base)
+		note(b.probed, a.base)
 	}
 	return a.base < b.base
+}
+
+// note adds a base once: to find an equal one the tree compares both ways.
+func note(probed *[]int64, base int64) {
+	if !slices.Contains(*probed, base) {
+		*probed = append(*probed, base)
+	}
 }
 
 // set is an immutable ordered set of segments: what readers see.

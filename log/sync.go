@@ -129,16 +129,18 @@ func (l *Log) syncHeld() error {
 		err = l.fail(err)
 	} else {
 		l.noteDurable(sealed, facts)
+		if len(sealed) > 0 {
+			err = l.syncedPast(sealed)
+		}
+	}
+	if err == nil {
 		l.durable.Store(target)
 	}
 	if l.opts.Trace.Synced != nil {
 		l.commit.synced = append(l.commit.synced, SyncEvent{Durable: l.durable.Load(), Took: time.Since(began),
 			Waiters: int(l.commit.waiting.Load()), Err: err})
 	}
-	if err != nil || len(sealed) == 0 {
-		return err
-	}
-	return l.syncedPast(sealed)
+	return err
 }
 
 func (l *Log) syncFiles(sealed []*segment.Segment, active *segment.Segment, names bool) error {
@@ -170,18 +172,22 @@ func (l *Log) noteDurable(sealed []*segment.Segment, active segment.Facts) {
 }
 
 // syncedPast is what follows once sealed segments are durable: their files are
-// let go, and the checkpoint says so. That a sync past a segment's end always
-// moves the recovery point is what lets recovery tell a tear from damage.
+// let go, and the checkpoint says so, before anybody is told of it. That a sync
+// past a segment's end always moves the recovery point is what lets recovery
+// tell a tear from damage.
 func (l *Log) syncedPast(sealed []*segment.Segment) error {
 	var errs []error
 	for _, s := range sealed {
 		errs = append(errs, s.SyncIndexes(), s.CloseFile())
 	}
-	l.mu.Lock()
-	l.mu.unsynced = slices.Clone(l.mu.unsynced[len(sealed):])
-	l.mu.Unlock()
 	if err := errors.Join(errs...); err != nil {
 		return l.fail(err)
 	}
-	return l.writeCheckpoint(l.first.Load(), l.commit.durable, false)
+	if err := l.writeCheckpoint(l.first.Load(), l.commit.durable, false); err != nil {
+		return err // for want of room, say: the next sync tries again
+	}
+	l.mu.Lock()
+	l.mu.unsynced = slices.Clone(l.mu.unsynced[len(sealed):])
+	l.mu.Unlock()
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/seglog/seglog/internal/vfs"
 	"github.com/seglog/seglog/segment"
@@ -19,11 +20,14 @@ import (
 // full disk what would be kept aside is dropped, and indexes are derived in
 // memory.
 func Apply(ctx context.Context, cfg *segment.Config, r *Report) error {
-	if len(r.Actions) == 0 {
+	if r.Clean {
 		return nil
 	}
+	// Names are made durable even if nothing is to be done: a process that was
+	// killed may have left segments whose names are not.
 	excised := make(map[int64][]Action)
 	changed := make(map[int64]bool)
+	removed := false
 	for _, a := range r.Actions {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -33,9 +37,18 @@ func Apply(ctx context.Context, cfg *segment.Config, r *Report) error {
 			excised[a.Segment] = append(excised[a.Segment], a)
 			continue
 		}
+		// What was removed must not come back beside what depends on its removal:
+		// a .swap without its .cleaned, a segment beside its replacement.
+		if removed && (a.Kind == Finish || strings.HasSuffix(a.Name, segment.CleanedSuffix)) {
+			if err := cfg.FS.SyncDir(cfg.Dir); err != nil {
+				return err
+			}
+			removed = false
+		}
 		if err := apply(cfg, r, a); err != nil {
 			return fmt.Errorf("recovery: %s: %w", a, err)
 		}
+		removed = removed || a.Kind == Remove
 	}
 	for base, actions := range excised {
 		if err := excise(cfg, base, actions); err != nil {
@@ -45,7 +58,7 @@ func Apply(ctx context.Context, cfg *segment.Config, r *Report) error {
 	for i := range r.Segments[:max(len(r.Segments)-1, 0)] {
 		// A sealed segment that was changed has indexes of what it was.
 		if s := &r.Segments[i]; changed[s.Base] {
-			if err := segment.Reindex(cfg, s.Facts); err != nil {
+			if err := reindex(cfg, s); err != nil {
 				return err
 			}
 		}
@@ -60,7 +73,12 @@ func apply(cfg *segment.Config, r *Report, a Action) error {
 	name := filepath.Join(cfg.Dir, a.Name)
 	switch a.Kind {
 	case Remove:
-		return removeIfThere(cfg.FS, name)
+		err := removeIfThere(cfg.FS, name)
+		if err != nil && a.Later {
+			cfg.Logger.Warn("recovery: a file of no use could not be removed", "file", name, "error", err)
+			return nil
+		}
+		return err
 	case Finish:
 		return vfs.Replace(cfg.FS, name, filepath.Join(cfg.Dir, a.To))
 	case Cut:
@@ -68,10 +86,29 @@ func apply(cfg *segment.Config, r *Report, a Action) error {
 	case SetAside:
 		return setAside(cfg, name, a)
 	case Reindex:
-		for _, s := range r.Segments {
-			if s.Base == a.Segment {
-				return segment.Reindex(cfg, s.Facts)
+		for i := range r.Segments {
+			if s := &r.Segments[i]; s.Base == a.Segment {
+				return reindex(cfg, s)
 			}
+		}
+	}
+	return nil
+}
+
+// reindex derives the indexes of a sealed segment, and notes their sizes.
+func reindex(cfg *segment.Config, s *Segment) error {
+	if err := segment.Reindex(cfg, s.Facts); err != nil {
+		return err
+	}
+	for suffix, size := range map[string]*int64{segment.IndexSuffix: &s.IndexBytes, segment.TimeIndexSuffix: &s.TimeBytes} {
+		info, err := cfg.FS.Stat(filepath.Join(cfg.Dir, segment.Name(s.Base, suffix)))
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // there was no room for it
+			*size = 0
+		case err != nil:
+			return err
+		default:
+			*size = info.Size()
 		}
 	}
 	return nil

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/seglog/seglog/internal/vfs"
+	"github.com/seglog/seglog/record"
 	"github.com/seglog/seglog/segment"
 )
 
@@ -18,7 +20,7 @@ const CheckpointName = "seglog.checkpoint"
 
 // Checkpoint is what a log knows of its files without looking at them.
 //
-// It is text: a version line, the four values, a line for each segment, and
+// It is text: a version line, the values, a line for each segment, and
 // the xxhash64 of everything before the last line:
 //
 //	seglog.checkpoint 1
@@ -26,6 +28,7 @@ const CheckpointName = "seglog.checkpoint"
 //	recovery-point 368811
 //	high-watermark 368811
 //	log-start 0
+//	drop-from -
 //	segment 0 next 368796 size 26000000 index 50000 timeindex 12000 first 1700000000000 max 1700000060000 at 368795 seal 00a1b2c3d4e5f607
 //	segment 368796 next 368811 size 1065 index 0 timeindex 12 first 1700000061000 max 1700000062000 at 368811 seal -
 //	xxhash64 0123456789abcdef
@@ -39,6 +42,10 @@ type Checkpoint struct {
 	RecoveryPoint int64
 	HighWatermark int64
 	LogStart      int64
+	// Dropping says that the log is being cut to end at DropFrom: records behind
+	// it may still be there, and are not in the log.
+	Dropping bool
+	DropFrom int64
 	// Segments are the facts of all segments below the recovery point, those
 	// of the last one as far as it was then written.
 	Segments []segment.Facts
@@ -55,6 +62,11 @@ func (c *Checkpoint) encode() []byte {
 	b.WriteString(checkpointHead)
 	fmt.Fprintf(&b, "clean %t\nrecovery-point %d\nhigh-watermark %d\nlog-start %d\n",
 		c.Clean, c.RecoveryPoint, c.HighWatermark, c.LogStart)
+	if c.Dropping {
+		fmt.Fprintf(&b, "drop-from %d\n", c.DropFrom)
+	} else {
+		b.WriteString("drop-from -\n")
+	}
 	for _, s := range c.Segments {
 		fmt.Fprintf(&b, segmentFormat, s.Base, s.Next, s.Size, s.IndexBytes, s.TimeBytes, s.FirstTime, s.MaxTime, s.MaxTimeAt)
 		if s.HasSeal {
@@ -78,12 +90,20 @@ func decodeCheckpoint(text []byte) (*Checkpoint, error) {
 	}
 	c := new(Checkpoint)
 	lines := strings.Split(strings.TrimSuffix(string(body[len(checkpointHead):]), "\n"), "\n")
-	head := strings.Join(lines[:min(4, len(lines))], "\n")
-	if _, err := fmt.Sscanf(head, "clean %t\nrecovery-point %d\nhigh-watermark %d\nlog-start %d",
-		&c.Clean, &c.RecoveryPoint, &c.HighWatermark, &c.LogStart); err != nil {
+	const heads = 5
+	var drop string
+	head := strings.Join(lines[:min(heads, len(lines))], "\n")
+	if _, err := fmt.Sscanf(head, "clean %t\nrecovery-point %d\nhigh-watermark %d\nlog-start %d\ndrop-from %s",
+		&c.Clean, &c.RecoveryPoint, &c.HighWatermark, &c.LogStart, &drop); err != nil {
 		return nil, err
 	}
-	for _, line := range lines[4:] {
+	if c.Dropping = drop != "-"; c.Dropping {
+		var err error
+		if c.DropFrom, err = strconv.ParseInt(drop, 10, 64); err != nil {
+			return nil, err
+		}
+	}
+	for _, line := range lines[heads:] {
 		s, err := decodeSegment(line)
 		if err != nil {
 			return nil, fmt.Errorf("line %q: %w", line, err)
@@ -108,7 +128,7 @@ func decodeSegment(line string) (s segment.Facts, err error) {
 }
 
 // ReadCheckpoint reads the checkpoint of a log's directory. A missing one is
-// fs.ErrNotExist; any other error means it cannot be believed.
+// fs.ErrNotExist, one that cannot be believed record.ErrCorrupt.
 func ReadCheckpoint(fsys vfs.FS, dir string) (*Checkpoint, error) {
 	text, err := vfs.ReadFile(fsys, filepath.Join(dir, CheckpointName))
 	if err != nil {
@@ -116,7 +136,7 @@ func ReadCheckpoint(fsys vfs.FS, dir string) (*Checkpoint, error) {
 	}
 	c, err := decodeCheckpoint(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, CheckpointName), err)
+		return nil, fmt.Errorf("%w: %s: %w", record.ErrCorrupt, filepath.Join(dir, CheckpointName), err)
 	}
 	return c, nil
 }

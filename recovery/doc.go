@@ -32,6 +32,24 @@
 // not synced, so a later segment can be whole where an earlier one is torn, and
 // a gap between segments is a tear as well.
 //
+// The base offset and the leader epoch of a batch are outside its checksum. A
+// base offset is held against its neighbours: it does not go back, does not
+// reach into the batch or the segment behind it, nor past the end. What passes
+// all the same (a bit flipped within a gap that compaction left, or in the very
+// last batch of a log without a checkpoint), and any epoch, only the seal shows:
+// see Verify.
+//
+// # Half-done work
+//
+// A replacement of segments (.cleaned, .swap) is undone until all of the new
+// files are complete and finished from then on, as Kafka does. A DropFrom is
+// noted in the checkpoint before anything is cut and brought to its end by
+// whoever opens the log next, so that the log ends where it did or where it was
+// to. A DropBefore is noted as the new log start, and segments that the
+// checkpoint does not know below it are unlinked.
+//
+// # What is kept
+//
 // Torn bytes that are not all zero are kept in seglog.torn-<offset>, as far as
 // there is room and no more than the last few. Damage is an error that names
 // the place, unless the caller chose repair: then the bad bytes alone are cut

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/seglog/seglog/internal/vfs"
-	"github.com/seglog/seglog/record"
 	"github.com/seglog/seglog/segment"
 )
 
@@ -22,13 +21,13 @@ type listing map[string]string
 // written, replaced or deleted, as Kafka does (LogLoader): first .deleted, then
 // .cleaned and the .swap files that were not yet all renamed from .cleaned,
 // then the replacements that are complete.
-func leftovers(ctx context.Context, fs vfs.FS, dir string, r *Report) (listing, error) {
-	entries, err := fs.ReadDir(dir)
+func leftovers(ctx context.Context, cfg *segment.Config, r *Report) (listing, error) {
+	entries, err := cfg.FS.ReadDir(cfg.Dir)
 	if err != nil {
 		return nil, err
 	}
 	files := make(listing, len(entries))
-	var cleaned, swaps []string
+	var cleaned, swaps, deleted []string
 	cleanedFrom := int64(math.MaxInt64)
 	for _, e := range entries {
 		name := e.Name()
@@ -36,14 +35,15 @@ func leftovers(ctx context.Context, fs vfs.FS, dir string, r *Report) (listing, 
 		switch {
 		case e.IsDir():
 		case ok && strings.HasSuffix(suffix, segment.DeletedSuffix):
-			r.remove(name, "it was about to be deleted")
+			r.removeSometime(name, "it was about to be deleted")
+			deleted = append(deleted, name)
 		case ok && strings.HasSuffix(suffix, segment.CleanedSuffix):
 			cleaned = append(cleaned, name)
 			cleanedFrom = min(cleanedFrom, base)
 		case ok && strings.HasSuffix(suffix, segment.SwapSuffix):
 			swaps = append(swaps, name)
 		case strings.HasSuffix(name, vfs.TempSuffix) && (ok || strings.HasPrefix(name, "seglog.")):
-			r.remove(name, "it was only half written")
+			r.removeSometime(name, "it was only half written")
 		default:
 			files[name] = name
 		}
@@ -59,32 +59,58 @@ func leftovers(ctx context.Context, fs vfs.FS, dir string, r *Report) (listing, 
 	for _, name := range cleaned {
 		r.remove(name, "the replacement it belongs to is not complete")
 	}
-	if err := files.finish(ctx, fs, dir, complete, r); err != nil {
+	if err := files.finish(ctx, cfg, complete, deleted, r); err != nil {
 		return nil, err
 	}
 	files.dropOrphans(r)
 	return files, nil
 }
 
+// ErrHalfDone says that a log cannot be read as it is, in the middle of a
+// replacement of its segments. Opening it for writing finishes that.
+var ErrHalfDone = errors.New("recovery: a replacement of segments is half done: open the log for writing once")
+
 // finish lets complete .swap files take the place of every segment in the range
-// of offsets that they cover.
-func (files listing) finish(ctx context.Context, fs vfs.FS, dir string, swaps []string, r *Report) error {
-	lo, hi := int64(math.MaxInt64), int64(0)
+// of offsets that they cover. One that is damaged, which a crash cannot do to it,
+// replaces nothing as long as the original is there.
+func (files listing) finish(ctx context.Context, cfg *segment.Config, swaps, deleted []string, r *Report) error {
+	lo, hi, whole := int64(math.MaxInt64), int64(0), true
 	for _, name := range swaps {
 		base, suffix, _ := segment.ParseName(name)
 		if suffix != segment.LogSuffix+segment.SwapSuffix {
 			continue
 		}
-		s, err := scanLog(ctx, fs, filepath.Join(dir, name), segment.Empty(base))
+		s, err := scanLog(ctx, cfg.FS, filepath.Join(cfg.Dir, name), scanned{facts: segment.Empty(base)})
 		if err != nil {
 			return err
 		}
-		if s.ending != endsClean {
-			return &segment.DamageError{Path: filepath.Join(dir, name), Segment: base, Position: s.facts.Size,
-				Offset: s.facts.Next, Next: s.resumeAt, Err: errors.Join(s.err, record.ErrCorrupt)}
-		}
 		r.count(s)
+		whole = whole && s.ending == endsClean
+		for s.ending == endsTorn && s.resume >= 0 { // what it covers counts, not what can be read
+			s.facts.Next, s.excised = s.resumeAt, s.resume-s.facts.Size
+			if s, err = scanLog(ctx, cfg.FS, filepath.Join(cfg.Dir, name), s); err != nil {
+				return err
+			}
+		}
 		lo, hi = min(lo, base), max(hi, s.facts.Next)
+	}
+	_, original := files[segment.Name(lo, segment.LogSuffix)]
+	for _, name := range deleted {
+		base, _, _ := segment.ParseName(name)
+		original = original && (base < lo || base >= hi)
+	}
+	switch {
+	case len(swaps) == 0:
+		return nil
+	case !whole && original:
+		for _, name := range swaps {
+			r.remove(name, "it is damaged, and the original is there")
+		}
+		return nil
+	case cfg.ReadOnly && original:
+		return nil // the originals are all there, and read the same
+	case cfg.ReadOnly:
+		return fmt.Errorf("%s: %w", cfg.Dir, ErrHalfDone)
 	}
 	for _, name := range files.sorted() {
 		if base, _, ok := segment.ParseName(name); ok && base >= lo && base < hi {
@@ -142,7 +168,12 @@ func (r *Report) remove(name, reason string) {
 	r.Actions = append(r.Actions, Action{Kind: Remove, Name: name, Reason: reason})
 }
 
+// removeSometime is remove of what does no harm where it is.
+func (r *Report) removeSometime(name, reason string) {
+	r.Actions = append(r.Actions, Action{Kind: Remove, Name: name, Later: true, Reason: reason})
+}
+
 func (r *Report) count(s scanned) {
 	r.ScannedBatches += s.batches
-	r.ScannedBytes += s.fileEnd
+	r.ScannedBytes += s.bytes
 }

@@ -42,6 +42,7 @@ type Action struct {
 	Segment int64  // base offset
 	Size    int64  // Cut: the length left; Excise: the position
 	Bytes   int64  // taken away
+	Later   bool   // Remove: it does no harm, and if it cannot be removed stays for a later open
 	Reason  string
 }
 

@@ -17,28 +17,35 @@ import (
 type ending int
 
 const (
-	endsClean ending = iota // the end of the file
-	endsZero                // nothing but zeros up to it
-	endsTorn                // something that is no whole valid batch
+	endsClean   ending = iota // the end of the file
+	endsZero                  // nothing but zeros up to it
+	endsTorn                  // something that is no whole valid batch
+	endsDropped               // a batch that was being dropped
 )
 
 // scanned is a segment's log as far as it is whole.
 type scanned struct {
-	facts   segment.Facts // Size is where the whole batches end
+	facts   segment.Facts // without what is taken out
+	excised int64         // bytes before the end of facts that are taken out
+	intact  int64         // excised > 0: the bytes before the first of them
+	later   []int64       // bases of the segments behind it, which it must not reach into
+	limited bool          // batches that pass limit are not to be there
+	limit   int64
+
 	ending  ending
 	err     error // endsTorn: why
 	fileEnd int64
-	// resume is the position of the next whole batch behind a torn end, and
-	// resumeAt its offset; -1 where there is none.
+	// resume is the position in the file of the next whole batch behind a torn
+	// end, and resumeAt its offset; -1 where there is none.
 	resume   int64
 	resumeAt int64
 	batches  int64
-	excised  int64 // bytes before facts.Size that will be cut out
+	bytes    int64 // looked at
 }
 
-// scanLog verifies the batches of a log file from those facts on: f.Size is the
-// position to start at and f.Next the first offset to expect there.
-func scanLog(ctx context.Context, fs vfs.FS, name string, f segment.Facts) (s scanned, err error) {
+// scanLog verifies the batches of a log file behind those of from, whose
+// facts.Next is the first offset to expect there.
+func scanLog(ctx context.Context, fs vfs.FS, name string, from scanned) (s scanned, err error) {
 	defer vfs.Unguard(vfs.Guard(), &err)
 	file, err := fs.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
@@ -49,8 +56,10 @@ func scanLog(ctx context.Context, fs vfs.FS, name string, f segment.Facts) (s sc
 	if err != nil {
 		return s, err
 	}
-	s = scanned{facts: f, fileEnd: size, resume: -1, resumeAt: -1}
-	if size <= f.Size {
+	s = from
+	s.ending, s.err, s.batches, s.bytes = endsClean, nil, 0, 0
+	s.fileEnd, s.resume, s.resumeAt = size, -1, -1
+	if size <= s.facts.Size+s.excised {
 		return s, nil
 	}
 	if size > segment.MaxBytes {
@@ -66,19 +75,27 @@ func scanLog(ctx context.Context, fs vfs.FS, name string, f segment.Facts) (s sc
 
 func (s *scanned) walk(ctx context.Context, name string, log []byte) error {
 	f := &s.facts
-	for f.Size < int64(len(log)) {
+	s.bytes = int64(len(log)) - f.Size - s.excised
+	for pos := f.Size + s.excised; pos < int64(len(log)); pos = f.Size + s.excised {
 		if s.batches%1024 == 0 && ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		b, err := record.Parse(log[f.Size:])
+		b, err := record.Parse(log[pos:])
 		if errors.Is(err, record.ErrUnsupportedMagic) {
-			return fmt.Errorf("%s at position %d: %w", name, f.Size, err)
+			if wholeOldMessage(log[pos:]) {
+				return fmt.Errorf("%s at position %d: %w", name, pos, err)
+			}
+			err = fmt.Errorf("%w: a magic of message format 0 or 1, and no whole message", record.ErrCorrupt)
 		}
 		if err == nil {
-			err = checkOffsets(b.BatchHeader, f)
+			err = s.checkOffsets(b.BatchHeader, log[pos+int64(b.Size):])
 		}
 		if err != nil {
 			s.classify(log, err)
+			return nil
+		}
+		if s.limited && b.NextOffset() > s.limit {
+			s.ending = endsDropped
 			return nil
 		}
 		s.batches++
@@ -93,10 +110,22 @@ func (s *scanned) walk(ctx context.Context, name string, log []byte) error {
 	return nil
 }
 
-func checkOffsets(h record.BatchHeader, f *segment.Facts) error {
+// checkOffsets looks at a batch's offsets, of which no checksum covers the base;
+// behind is what follows the batch.
+func (s *scanned) checkOffsets(h record.BatchHeader, behind []byte) error {
+	f := &s.facts
+	if h.BaseOffset > f.Next {
+		// A gap, as compaction leaves, or a base offset that was raised: then it
+		// reaches into the batch behind it.
+		if b, err := record.Parse(behind); err == nil && f.Next <= b.BaseOffset && b.BaseOffset < h.NextOffset() {
+			return fmt.Errorf("%w: base offset %d, but the batch behind it has %d", record.ErrCorrupt, h.BaseOffset, b.BaseOffset)
+		}
+	}
 	switch {
 	case h.BaseOffset < f.Next:
 		return fmt.Errorf("%w: base offset %d, want at least %d", record.ErrCorrupt, h.BaseOffset, f.Next)
+	case len(s.later) > 0 && h.LastOffset() >= s.later[0]:
+		return fmt.Errorf("%w: last offset %d, but the next segment begins at %d", record.ErrCorrupt, h.LastOffset(), s.later[0])
 	case h.LastOffset()-f.Base > math.MaxInt32:
 		return fmt.Errorf("%w: last offset %d is out of reach of segment %d", record.ErrCorrupt, h.LastOffset(), f.Base)
 	}
@@ -105,7 +134,8 @@ func checkOffsets(h record.BatchHeader, f *segment.Facts) error {
 
 // classify looks at what stands where the whole batches end.
 func (s *scanned) classify(log []byte, err error) {
-	if end := lastNonZero(log[s.facts.Size:]); end == 0 {
+	pos := s.facts.Size + s.excised
+	if lastNonZero(log[pos:]) == 0 {
 		s.ending = endsZero
 		return
 	}
@@ -113,7 +143,7 @@ func (s *scanned) classify(log []byte, err error) {
 	if errors.Is(err, record.ErrShort) {
 		s.err = fmt.Errorf("%w: the batch ends behind the file", record.ErrCorrupt)
 	}
-	if b, at, ok := segment.Resync(log, s.facts.Size, s.facts.Next); ok {
+	if b, at, ok := segment.Resync(log, pos, s.facts.Next); ok {
 		s.resume, s.resumeAt = at, b.BaseOffset
 	}
 }
@@ -129,6 +159,6 @@ func lastNonZero(b []byte) int {
 // Extend verifies what was appended to a segment since those facts and returns
 // the facts as they are now. Bytes that are no whole batch yet end the look.
 func Extend(ctx context.Context, cfg *segment.Config, f segment.Facts) (segment.Facts, error) {
-	s, err := scanLog(ctx, cfg.FS, filepath.Join(cfg.Dir, segment.Name(f.Base, segment.LogSuffix)), f)
+	s, err := scanLog(ctx, cfg.FS, filepath.Join(cfg.Dir, segment.Name(f.Base, segment.LogSuffix)), scanned{facts: f})
 	return s.facts, err
 }

@@ -50,6 +50,10 @@ func Verify(ctx context.Context, cfg *segment.Config, progress func(done, total 
 		total += s.Size
 	}
 	at := make(map[int64]bool)
+	for _, d := range r.Damage {
+		at[d.Segment] = true
+		v.Faults = append(v.Faults, d)
+	}
 	for i, s := range r.Segments {
 		w := verifier{v: v, cfg: cfg, facts: s.Facts, closed: i < len(r.Segments)-1 || r.Clean, at: at,
 			progress: func(n int64) {
@@ -62,11 +66,7 @@ func Verify(ctx context.Context, cfg *segment.Config, progress func(done, total 
 		}
 		v.Segments++
 		v.Bytes += s.Size
-	}
-	for _, d := range r.Damage {
-		if !at[d.Segment] { // found by the walk already
-			v.Faults = append(v.Faults, d)
-		}
+		w.progress(0)
 	}
 	return v, nil
 }
@@ -76,7 +76,7 @@ type verifier struct {
 	cfg      *segment.Config
 	facts    segment.Facts
 	closed   bool
-	at       map[int64]bool // segments in which the walk met damage
+	at       map[int64]bool // segments in which damage was met
 	progress func(done int64)
 }
 
@@ -107,7 +107,11 @@ func (w *verifier) segment(ctx context.Context) (err error) {
 	if err := w.batches(ctx, log.Bytes(), walk); err != nil {
 		return err
 	}
-	walk.end(w.facts, w.closed)
+	if w.at[w.facts.Base] {
+		walk = &indexWalk{} // what indexes say of damaged bytes says nothing of them
+	} else {
+		walk.end(w.facts, w.closed)
+	}
 	if walk.offsetErr != nil {
 		w.fault(fmt.Errorf("%s: %w", w.name(segment.IndexSuffix), walk.offsetErr))
 	}

@@ -16,6 +16,7 @@ type indexWalk struct {
 	offsets   *index.Offsets
 	times     *index.Times
 	o, t      int   // the entries not yet reached
+	named     int   // the offset entry whose offset is not yet reached
 	max       int64 // largest timestamp so far
 	offsetErr error
 	timeErr   error
@@ -45,6 +46,15 @@ func (w *indexWalk) batch(h record.BatchHeader, position int64) {
 				w.o, e.Offset, position, h.LastOffset())
 		}
 	}
+	for ; w.offsetErr == nil && w.named < w.offsets.Len(); w.named++ {
+		e := w.offsets.At(w.named)
+		if e.Offset > h.LastOffset() {
+			break
+		}
+		if e.Offset < h.LastOffset() {
+			w.offsetErr = fmt.Errorf("offset index entry %d: no batch ends at offset %d", w.named, e.Offset)
+		}
+	}
 	for ; w.timeErr == nil && w.t < w.times.Len(); w.t++ {
 		e := w.times.At(w.t)
 		if e.Offset > h.LastOffset() {
@@ -62,6 +72,9 @@ func (w *indexWalk) batch(h record.BatchHeader, position int64) {
 func (w *indexWalk) end(f segment.Facts, closed bool) {
 	if n := w.offsets.Len(); w.offsetErr == nil && w.o < n {
 		w.offsetErr = fmt.Errorf("offset index entry %d: position %d is behind the last batch", w.o, w.offsets.At(w.o).Position)
+	}
+	if n := w.offsets.Len(); w.offsetErr == nil && w.named < n {
+		w.offsetErr = fmt.Errorf("offset index entry %d: offset %d is behind the last batch", w.named, w.offsets.At(w.named).Offset)
 	}
 	if ok := w.offsets.Check(math.MaxInt64, math.MaxInt64); w.offsetErr == nil && ok < w.offsets.Len() {
 		w.offsetErr = fmt.Errorf("offset index entry %d: not above the one before", ok)

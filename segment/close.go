@@ -107,6 +107,7 @@ func (s *Segment) Sum() (sum uint64, err error) {
 		return 0, err
 	}
 	defer p.Release()
+	defer p.faulted(s.base, &err)
 	defer vfs.Unguard(vfs.Guard(), &err)
 	return xxhash.Sum64(p.r.log[:p.size]), nil
 }

@@ -26,6 +26,7 @@ type TimeLookup struct {
 // or above ts (ms); ok is false where there is none. Control batches have no
 // records to find. way, if not nil, is told how it went.
 func (p Pin) FindTime(ts, from int64, way *TimeLookup) (offset int64, ok bool, err error) {
+	defer p.faulted(from, &err)
 	defer vfs.Unguard(vfs.Guard(), &err)
 	if way == nil {
 		way = new(TimeLookup)
@@ -85,6 +86,7 @@ func (p Pin) firstAt(pos, ts, from int64) (offset int64, ok bool, err error) {
 	}
 	d := decoders.Get().(*record.Decoder)
 	defer decoders.Put(d)
+	d.MaxBytes = p.s.cfg.MaxBatchBytes
 	for r, err := range d.Records(b) {
 		if err != nil {
 			return 0, false, err

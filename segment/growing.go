@@ -28,7 +28,7 @@ type growing struct {
 
 	// prepared is the end of what has pages in the page cache: see prepare.
 	prepared int64
-	heap bool // mem is not the file's: see reserveOrHeap
+	heap     bool // mem is not the file's: see reserveOrHeap
 }
 
 func (g *growing) open(fs vfs.FS, name string, capacity, step int64) error {
@@ -69,7 +69,7 @@ func (g *growing) reserve(end int64) error {
 // cut makes the file end bytes long. The mapping stays, and the file may grow
 // again.
 func (g *growing) cut(end int64) error {
-	if end == g.size || g.heap {
+	if end == g.size || g.heap || !vfs.CutsMapped {
 		return nil
 	}
 	if err := g.file.Truncate(end); err != nil {

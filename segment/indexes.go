@@ -3,6 +3,7 @@ package segment
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 
 	"github.com/seglog/seglog/index"
@@ -12,8 +13,8 @@ import (
 
 // mapIndexes maps both index files of a sealed segment. Any error means that
 // the indexes have to be rebuilt; the mappings made are returned all the same.
-func (s *Segment) mapIndexes() (*index.Offsets, *index.Times, []vfs.Mapping, error) {
-	var maps []vfs.Mapping
+func (s *Segment) mapIndexes() (_ *index.Offsets, _ *index.Times, maps []vfs.Mapping, err error) {
+	defer vfs.Unguard(vfs.Guard(), &err)
 	open := func(suffix string, entry int64) ([]byte, int, error) {
 		mem, m, err := mapWhole(s.cfg.FS, path(s.cfg.Dir, s.base, suffix), entry)
 		if m != nil {
@@ -70,24 +71,31 @@ func mapWhole(fs vfs.FS, name string, entry int64) ([]byte, vfs.Mapping, error) 
 // rebuildIndexes derives both indexes of a sealed segment from its log, and
 // writes them out where this process may write.
 func (s *Segment) rebuildIndexes(log []byte) (*index.Offsets, *index.Times, error) {
-	w, err := deriveIndexes(s.base, log, s.cfg.IndexInterval, s.Path())
+	w, err := deriveIndexes(s.base, log, s.cfg.IndexInterval)
 	if err == nil && !s.cfg.ReadOnly {
-		s.cfg.writeIndexes(s.base, w)
+		_ = s.cfg.writeIndexes(s.base, w) // they serve from memory
 	}
 	return w.Offsets, w.Times, err
 }
 
 // writeIndexes replaces the index files of a sealed segment. Failing to is no
-// fault of the log: the indexes serve from memory, and are derived again.
-func (c *Config) writeIndexes(base int64, w index.Writer) {
+// fault of the log, and leaves none: they are derived again. The error is that
+// what was there could not even be removed.
+func (c *Config) writeIndexes(base int64, w index.Writer) error {
+	var errs []error
 	for _, part := range []struct {
 		suffix  string
 		content []byte
 	}{{IndexSuffix, w.Offsets.Content()}, {TimeIndexSuffix, w.Times.Content()}} {
-		if err := vfs.WriteFile(c.FS, path(c.Dir, base, part.suffix), part.content); err != nil {
+		name := path(c.Dir, base, part.suffix)
+		if err := vfs.WriteFile(c.FS, name, part.content); err != nil {
 			c.Logger.Warn("segment: a derived index could not be written", "segment", base, "error", err)
+			if err := c.FS.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+				errs = append(errs, err)
+			}
 		}
 	}
+	return errors.Join(errs...)
 }
 
 // Reindex derives the index files of a sealed segment, which is not in use,
@@ -100,25 +108,23 @@ func Reindex(cfg *Config, f Facts) error {
 	if err != nil {
 		return err
 	}
-	w, err := deriveIndexes(f.Base, log.Bytes(), cfg.IndexInterval, path(cfg.Dir, f.Base, LogSuffix))
+	w, err := deriveIndexes(f.Base, log.Bytes(), cfg.IndexInterval)
 	if err == nil {
-		cfg.writeIndexes(f.Base, w)
+		err = cfg.writeIndexes(f.Base, w)
 	}
 	return errors.Join(err, log.Unmap())
 }
 
 // deriveIndexes walks the headers of a whole log and builds its indexes in
 // heap memory.
-func deriveIndexes(base int64, log []byte, interval int64, name string) (w index.Writer, err error) {
+func deriveIndexes(base int64, log []byte, interval int64) (w index.Writer, err error) {
 	defer vfs.Unguard(vfs.Guard(), &err)
 	room := int64(len(log))/interval + 2
 	w = index.NewWriter(interval,
 		index.NewOffsets(base, make([]byte, room*index.OffsetEntrySize), 0),
 		index.NewTimes(base, make([]byte, room*index.TimeEntrySize), 0),
 		index.TimeEntry{Timestamp: -1, Offset: base})
-	if err := extendIndexes(&w, log, 0, name); err != nil {
-		return w, err
-	}
+	extendIndexes(&w, base, log, 0)
 	return w, w.Close()
 }
 
@@ -126,7 +132,7 @@ func deriveIndexes(base int64, log []byte, interval int64, name string) (w index
 // to the indexes what they do not have yet. Damaged bytes end the walk early
 // and quietly: a lookup that needs what lies behind them meets the damage
 // itself.
-func extendIndexes(w *index.Writer, log []byte, position int64, name string) error {
+func extendIndexes(w *index.Writer, base int64, log []byte, position int64) {
 	known := w.Offsets.Last().Offset
 	if w.Offsets.Len() == 0 {
 		known--
@@ -134,16 +140,15 @@ func extendIndexes(w *index.Writer, log []byte, position int64, name string) err
 	var next int64
 	for pos := position; pos < int64(len(log)); {
 		h, err := record.ParseHeader(log[pos:])
-		if err != nil || int64(h.Size) > int64(len(log))-pos || h.BaseOffset < next {
-			return nil
+		if err != nil || int64(h.Size) > int64(len(log))-pos || h.BaseOffset < next || h.LastOffset()-base > math.MaxInt32 {
+			return
 		}
 		b := index.Batch{Position: pos, LastOffset: h.LastOffset(), MaxTimestamp: h.MaxTimestamp}
-		if b.LastOffset <= known {
-			w.Observe(b)
-		} else if err := w.Add(b); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		if b.LastOffset <= known || w.Offsets.Full() || w.Times.Full() {
+			w.Observe(b) // a full index leaves the rest to the scan
+		} else if w.Add(b) != nil {
+			return
 		}
 		next, pos = h.NextOffset(), pos+int64(h.Size)
 	}
-	return nil
 }

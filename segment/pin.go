@@ -1,6 +1,7 @@
 package segment
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -114,16 +115,34 @@ func (s *Segment) mapSealed() (*region, error) {
 	r := s.newRegion(log.Bytes(), offsets, times, maps...)
 	if err != nil {
 		_ = r.unmap()
-		return nil, err
+		return nil, s.mapError(err)
 	}
 	return r, nil
 }
 
 func (s *Segment) mapError(err error) error {
-	if s.cfg.ReadOnly && os.IsNotExist(err) {
+	missing := os.IsNotExist(err)
+	switch {
+	case missing && s.cfg.ReadOnly:
 		return ErrGone // the process that writes here has removed it
+	case missing || errors.Is(err, vfs.ErrFault):
+		err = fmt.Errorf("%w: %w", record.ErrCorrupt, err)
+	case !errors.Is(err, record.ErrCorrupt):
+		return err // that it cannot be mapped now says nothing of the file
 	}
 	return &DamageError{Path: s.Path(), Segment: s.base, Offset: s.base, Next: -1, Err: err}
+}
+
+// faulted makes damage of a fault: bytes at or above offset that are not there.
+// It is deferred before the Unguard that it looks at.
+func (p Pin) faulted(offset int64, err *error) {
+	var fault *vfs.FaultError
+	if !errors.As(*err, &fault) {
+		return
+	}
+	position, _ := fault.Position(p.r.log)
+	*err = &DamageError{Path: p.s.Path(), Segment: p.s.base, Position: position, Offset: offset, Next: -1,
+		Err: fmt.Errorf("%w: %w", record.ErrCorrupt, fault)}
 }
 
 // mapFile maps the first size bytes of a file, which must have them.

@@ -14,6 +14,7 @@ import (
 // there was compacted away). The batch itself is verified by whoever reads it;
 // those passed on the way are where its place depends on them.
 func (p Pin) Find(offset int64) (position int64, err error) {
+	defer p.faulted(offset, &err)
 	defer vfs.Unguard(vfs.Guard(), &err)
 	return p.find(offset, nil)
 }
@@ -30,6 +31,7 @@ type Lookup struct {
 
 // Explain is Find with the way it took.
 func (p Pin) Explain(offset int64) (l Lookup, err error) {
+	defer p.faulted(offset, &err)
 	defer vfs.Unguard(vfs.Guard(), &err)
 	l.Position, err = p.find(offset, &l)
 	return l, err
@@ -37,10 +39,22 @@ func (p Pin) Explain(offset int64) (l Lookup, err error) {
 
 func (p Pin) find(offset int64, way *Lookup) (int64, error) {
 	entry, slot := p.r.offsets.Floor(offset)
-	if slot >= 0 && !p.leads(entry, offset) {
+	start := index.OffsetEntry{Offset: p.s.base}
+	leads, exact := p.leads(entry, slot)
+	if leads && !exact {
+		// An entry for a set of batches, or a batch whose base offset, which no
+		// checksum covers, is damaged: what comes before it tells.
+		if slot--; slot >= 0 {
+			entry = p.r.offsets.At(slot)
+		} else {
+			entry = start
+		}
+		leads, _ = p.leads(entry, slot)
+	}
+	if !leads {
 		// The entry is not true of the log: derived data never decides, so
 		// scan from where no entry is needed.
-		entry, slot = index.OffsetEntry{Offset: p.s.base}, -1
+		entry, slot = start, -1
 	}
 	pos, n, err := p.scan(entry.Position, offset)
 	if way != nil {
@@ -49,13 +63,17 @@ func (p Pin) find(offset int64, way *Lookup) (int64, error) {
 	return pos, err
 }
 
-// leads says whether an index entry at or below offset can be followed.
-func (p Pin) leads(e index.OffsetEntry, offset int64) bool {
+// leads says whether the index entry of that slot can be followed, and whether
+// it is about exactly the batch it leads to. The segment's start needs no entry.
+func (p Pin) leads(e index.OffsetEntry, slot int) (leads, exact bool) {
+	if slot < 0 {
+		return true, true
+	}
 	if e.Position < 0 || e.Position >= p.size {
-		return false
+		return false, false
 	}
 	h, err := record.ParseHeader(p.r.log[e.Position:p.size])
-	return err == nil && h.BaseOffset <= e.Offset
+	return err == nil && h.BaseOffset <= e.Offset, err == nil && h.LastOffset() == e.Offset
 }
 
 // scan walks headers from the batch at from to the first one whose last offset
@@ -66,9 +84,10 @@ func (p Pin) leads(e index.OffsetEntry, offset int64) bool {
 // though a gap is rare, or is no batch. Only then the walk is made again with
 // checksums.
 func (p Pin) scan(from, offset int64) (pos int64, n int, err error) {
+	next := p.s.base
 	for pos = from; pos < p.size; n++ {
 		h, err := record.ParseHeader(p.r.log[pos:p.size])
-		if err != nil || int64(h.Size) > p.size-pos {
+		if err != nil || int64(h.Size) > p.size-pos || h.BaseOffset < next {
 			return 0, 0, p.firstDamage(from, offset)
 		}
 		if h.LastOffset() >= offset {
@@ -79,7 +98,7 @@ func (p Pin) scan(from, offset int64) (pos int64, n int, err error) {
 			}
 			return pos, n, nil
 		}
-		pos += int64(h.Size)
+		next, pos = h.NextOffset(), pos+int64(h.Size)
 	}
 	if n > 0 && p.s.next.Load() > offset {
 		if err := p.firstDamage(from, offset); err != nil {
@@ -117,6 +136,7 @@ func (p Pin) firstDamage(from, offset int64) error {
 // The bytes are copied before they are verified, so what was verified is what
 // the caller has, whatever happens to the file.
 func (p Pin) Read(position, next int64, buf []byte) (b record.Batch, _ []byte, err error) {
+	defer p.faulted(next, &err)
 	defer vfs.Unguard(vfs.Guard(), &err)
 	if position >= p.size {
 		return b, buf, io.EOF
@@ -130,7 +150,7 @@ func (p Pin) Read(position, next int64, buf []byte) (b record.Batch, _ []byte, e
 	}
 	buf = append(buf[:0], p.r.log[position:position+int64(h.Size)]...)
 	b, err = record.Parse(buf)
-	if err == nil && (b.BaseOffset < next || b.NextOffset() > p.s.next.Load()) {
+	if err == nil && !p.inOrder(b.BatchHeader, position, next) {
 		err = errOrder
 	}
 	if err != nil {
@@ -144,6 +164,7 @@ func (p Pin) Read(position, next int64, buf []byte) (b record.Batch, _ []byte, e
 // Release. io.EOF says that the log ends at position. Damage behind the first
 // batch only ends the run.
 func (p Pin) Run(position, next, maxBytes int64) (data []byte, last int64, err error) {
+	defer p.faulted(next, &err)
 	defer vfs.Unguard(vfs.Guard(), &err)
 	if position >= p.size {
 		return nil, next, io.EOF
@@ -151,7 +172,7 @@ func (p Pin) Run(position, next, maxBytes int64) (data []byte, last int64, err e
 	pos := position
 	for pos < p.size {
 		b, err := record.Parse(p.r.log[pos:p.size])
-		if err == nil && (b.BaseOffset < next || b.NextOffset() > p.s.next.Load()) {
+		if err == nil && !p.inOrder(b.BatchHeader, pos, next) {
 			err = errOrder
 		}
 		if err != nil && pos == position {
@@ -165,11 +186,30 @@ func (p Pin) Run(position, next, maxBytes int64) (data []byte, last int64, err e
 	return p.r.log[position:pos:pos], next, nil
 }
 
+// inOrder says whether the base offset of the batch at position, which no
+// checksum covers, can be right: not below next, and nothing of the batch above
+// the end. Behind a gap, as compaction leaves, it must not reach into the batch
+// that follows either.
+func (p Pin) inOrder(h record.BatchHeader, position, next int64) bool {
+	if h.BaseOffset < next || h.NextOffset() > p.s.next.Load() {
+		return false
+	}
+	after := position + int64(h.Size)
+	if h.BaseOffset == next || after >= p.size {
+		return true
+	}
+	following, err := record.ParseHeader(p.r.log[after:p.size])
+	return err != nil || following.BaseOffset >= h.NextOffset()
+}
+
 // damage describes the bad batch at position, the first offset of which is at
 // least offset, and looks for where the segment can be read again.
 func (p Pin) damage(position, offset int64, err error) error {
 	if errors.Is(err, record.ErrShort) {
 		err = errCutShort
+	}
+	if errors.Is(err, record.ErrUnsupportedMagic) {
+		err = errMagic // no log with such messages opens
 	}
 	d := &DamageError{Path: p.s.Path(), Segment: p.s.base, Position: position, Offset: offset, Next: -1, Err: err}
 	if b, at, ok := Resync(p.r.log[:p.size], position, offset); ok && b.NextOffset() <= p.s.next.Load() {

@@ -9,6 +9,7 @@ import (
 
 var (
 	errOrder    = fmt.Errorf("%w: its offsets do not follow", record.ErrCorrupt)
+	errMagic    = fmt.Errorf("%w: its magic is not 2", record.ErrCorrupt)
 	errCutShort = fmt.Errorf("%w: it ends behind the file", record.ErrCorrupt)
 )
 

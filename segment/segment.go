@@ -21,6 +21,7 @@ type Config struct {
 	Dir           string
 	Bytes         int64 // capacity of a new segment: Kafka's segment.bytes
 	IndexInterval int64 // bytes between offset index entries
+	MaxBatchBytes int   // the most that a batch's records may decompress to
 	Cache         *Cache
 	ReadOnly      bool // no file is created or changed
 	Logger        *slog.Logger

@@ -323,3 +323,24 @@ func TestNames(t *testing.T) {
 		assert.False(t, ok, name)
 	}
 }
+
+// A log that outgrew the settings it is opened with, its indexes lost: what
+// fits is derived, and all of it is found.
+func TestReopenWithSmallerSettings(t *testing.T) {
+	fs := world(t)
+	cfg := config(fs)
+	s := create(t, cfg, 0, run(0, 300, 1)...)
+	require.NoError(t, s.Trim())
+	f := s.Facts()
+	require.NoError(t, s.Close())
+	require.NoError(t, fs.Remove(dir+"/"+segment.Name(0, segment.IndexSuffix)))
+	small := config(fs)
+	small.Bytes, small.IndexInterval = 1000, 1
+	again, err := segment.OpenActive(small, f, 0)
+	require.NoError(t, err)
+	for offset := range int64(300) {
+		b, err := read(t, again, offset)
+		require.NoError(t, err)
+		require.Equal(t, offset, b.BaseOffset)
+	}
+}

@@ -52,6 +52,7 @@ func (s *Segment) TruncateTo(f Facts) error {
 // factsBelow describes the segment without the batch that holds offset and all
 // behind it. What timestamps are left is for OpenActive to find.
 func (p Pin) factsBelow(offset int64) (f Facts, err error) {
+	defer p.faulted(offset, &err)
 	defer vfs.Unguard(vfs.Guard(), &err)
 	f = Empty(p.s.base)
 	f.Size, err = p.find(offset, nil)
@@ -68,7 +69,7 @@ func (p Pin) factsBelow(offset int64) (f Facts, err error) {
 		}
 	}
 	pos := entry.Position
-	if slot < 0 {
+	if leads, exact := p.leads(entry, slot); slot < 0 || !leads || !exact {
 		pos = 0
 	}
 	for pos < f.Size {
@@ -93,6 +94,7 @@ func (s *Segment) cutInPlace(size int64) error {
 // replaceByPrefix puts a copy of the first size bytes in the log's place. The
 // indexes, mapped by readers too, are unlinked and derived anew.
 func (p Pin) replaceByPrefix(size int64) (err error) {
+	defer p.faulted(p.s.base, &err)
 	defer vfs.Unguard(vfs.Guard(), &err)
 	cfg, base := p.s.cfg, p.s.base
 	for _, suffix := range []string{IndexSuffix, TimeIndexSuffix} {

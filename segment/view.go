@@ -15,8 +15,10 @@ import (
 // Its bytes are the engine's until Release and must be neither changed nor
 // kept. They stay valid whatever the log does meanwhile, Close included;
 // holding a View keeps that memory, and the disk space of a segment dropped
-// since, from being given back. Touching them faults if somebody outside cuts
-// the file. A View is for one goroutine at a time.
+// since, from being given back. Who cuts the file without knowing of the View,
+// somebody outside or a Log opened on the directory after that Close, takes
+// its bytes away: touching them then faults. A View is for one goroutine at a
+// time.
 type View struct {
 	pin     Pin
 	data    []byte

@@ -19,14 +19,28 @@ type writer struct {
 }
 
 // Create makes a new active segment at base, removing files of that name that
-// are there. Its names are durable after the directory is synced.
+// are there. Its names are durable after the directory is synced. If it fails
+// nothing is left of it: an empty log is a segment, too, and would come between
+// others once the offsets at base were appended elsewhere.
 func Create(cfg *Config, base int64) (*Segment, error) {
+	if err := cfg.unlink(base); err != nil {
+		return nil, err
+	}
+	s, err := OpenActive(cfg, Empty(base), 0)
+	if err != nil {
+		return nil, errors.Join(err, cfg.unlink(base))
+	}
+	return s, nil
+}
+
+func (c *Config) unlink(base int64) error {
+	var errs []error
 	for _, suffix := range []string{LogSuffix, IndexSuffix, TimeIndexSuffix, TxnIndexSuffix} {
-		if err := cfg.FS.Remove(path(cfg.Dir, base, suffix)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, err
+		if err := c.FS.Remove(path(c.Dir, base, suffix)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			errs = append(errs, err)
 		}
 	}
-	return OpenActive(cfg, Empty(base), 0)
+	return errors.Join(errs...)
 }
 
 // TrustAll says that all files of a segment are as its Facts say.
@@ -47,15 +61,16 @@ func OpenActive(cfg *Config, f Facts, trusted int64) (_ *Segment, err error) {
 			}
 		}
 	}()
+	room := max(cfg.Bytes, f.Size)
 	for _, part := range []struct {
 		g        *growing
 		suffix   string
 		capacity int64
 		step     int64
 	}{
-		{&w.log, LogSuffix, max(cfg.Bytes, f.Size), firstLogStep},
-		{&w.offsets, IndexSuffix, cfg.indexCapacity(index.OffsetEntrySize), firstIndexStep},
-		{&w.times, TimeIndexSuffix, cfg.indexCapacity(index.TimeEntrySize), firstIndexStep},
+		{&w.log, LogSuffix, room, firstLogStep},
+		{&w.offsets, IndexSuffix, cfg.indexCapacity(room, index.OffsetEntrySize), firstIndexStep},
+		{&w.times, TimeIndexSuffix, cfg.indexCapacity(room, index.TimeEntrySize), firstIndexStep},
 	} {
 		if err := part.g.open(cfg.FS, path(cfg.Dir, f.Base, part.suffix), part.capacity, part.step); err != nil {
 			return nil, err
@@ -70,10 +85,10 @@ func OpenActive(cfg *Config, f Facts, trusted int64) (_ *Segment, err error) {
 	return s, nil
 }
 
-// indexCapacity is the memory of an index file: what a full segment needs and
-// one entry more, within Kafka's limit.
-func (c *Config) indexCapacity(entry int64) int64 {
-	return min((c.Bytes/c.IndexInterval+2)*entry, MaxIndexBytes/entry*entry)
+// indexCapacity is the memory of an index of a log of size bytes: what it needs
+// and one entry more, within Kafka's limit.
+func (c *Config) indexCapacity(size, entry int64) int64 {
+	return min((size/c.IndexInterval+2)*entry, MaxIndexBytes/entry*entry)
 }
 
 // resumeIndexes continues the index files of a reopened segment.
@@ -102,7 +117,9 @@ func (s *Segment) resumeIndexes(w *writer, trusted int64) (err error) {
 	if o.Len() > 0 && !startsBatch(w.log.mem[:f.Size], o.Last()) {
 		o = index.NewOffsets(s.base, w.offsets.mem, 0)
 	}
-	t.Truncate(o.Last().Offset + 1)
+	if t.Truncate(o.Last().Offset + 1); o.Len() == 0 || t.Len() == 1 && t.Last() == (index.TimeEntry{Offset: s.base}) {
+		t = index.NewTimes(s.base, w.times.mem, 0) // padding looks like an entry of time 0
+	}
 	clear(w.offsets.mem[o.Bytes():w.offsets.size])
 	clear(w.times.mem[t.Bytes():w.times.size])
 	w.indexes = index.NewWriter(interval, o, t, t.Last())
@@ -110,14 +127,10 @@ func (s *Segment) resumeIndexes(w *writer, trusted int64) (err error) {
 	// Time entries are thinner, so the largest timestamp is only known up to
 	// the batch of the last of them: the walk starts there.
 	from, _ := o.Floor(t.Last().Offset)
-	if err := extendIndexes(&w.indexes, w.log.mem[:f.Size], from.Position, s.Path()); err != nil {
-		return err
-	}
+	extendIndexes(&w.indexes, s.base, w.log.mem[:f.Size], from.Position)
 	s.maxTime.Store(w.indexes.Max().Timestamp)
-	if f.Size > 0 {
-		h, err := record.ParseHeader(w.log.mem[:f.Size])
+	if h, err := record.ParseHeader(w.log.mem[:f.Size]); err == nil { // damage is for its reader to meet
 		s.firstTime.Store(h.MaxTimestamp)
-		return err
 	}
 	return nil
 }
@@ -175,7 +188,8 @@ const writeFrom = 64 << 10
 // publishes it at base. raw's base offset is set to it. Reserve has made the
 // room. It returns vfs.ErrFault if the file was cut by someone else. After an
 // error nothing is published.
-func (s *Segment) Append(raw []byte, h *record.BatchHeader, base int64) error {
+func (s *Segment) Append(raw []byte, h *record.BatchHeader, base int64) (err error) {
+	defer vfs.Unguard(vfs.Guard(), &err) // the indexes are mapped, too
 	w, pos := s.w, s.size.Load()
 	if err := w.put(raw, pos, base); err != nil {
 		return err
@@ -203,7 +217,6 @@ func (w *writer) put(raw []byte, pos, base int64) (err error) {
 		w.log.prepared = max(w.log.prepared, end)
 		return err
 	}
-	defer vfs.Unguard(vfs.Guard(), &err)
 	dst := w.log.mem[pos : pos+int64(len(raw))]
 	copy(dst[8:], raw[8:])
 	record.SetBaseOffset(dst, base)

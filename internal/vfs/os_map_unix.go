@@ -13,3 +13,6 @@ func mapSource(f *os.File) (*os.File, io.Closer, error) { return f, nothing{}, n
 type nothing struct{}
 
 func (nothing) Close() error { return nil }
+
+// CutsMapped says that a file may be cut while it is mapped.
+const CutsMapped = true

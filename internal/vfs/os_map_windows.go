@@ -19,3 +19,7 @@ func mapSource(f *os.File) (*os.File, io.Closer, error) {
 	source := os.NewFile(uintptr(dup), f.Name())
 	return source, source, nil
 }
+
+// CutsMapped says that a file may be cut while it is mapped: not here. What is
+// left of a segment's capacity is cut when the log is opened the next time.
+const CutsMapped = false

@@ -1,0 +1,12 @@
+// Package examples holds one program for each question a user asks; go run
+// ./examples/NAME runs it. Their test builds and runs them all.
+//
+//	tour       what does it do? (real input, kill -9, recovery, lookups)
+//	embed      how do I open, append and read?
+//	durable    how do many goroutines append durably at one sync's price?
+//	tail       how do I follow what is appended?
+//	bytime     how do I read from a moment on?
+//	retention  how do I keep it from growing for ever?
+//	borrow     how do I send records to a socket without copying them?
+//	readkafka  how do I read a partition that Kafka wrote?
+package examples

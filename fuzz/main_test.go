@@ -1,0 +1,15 @@
+package fuzz
+
+import (
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childEnv); dir != "" {
+		child(dir) // never returns: see kill_test.go
+	}
+	goleak.VerifyTestMain(m)
+}

@@ -1,0 +1,15 @@
+package recovery
+
+// For tests of the outside package.
+var (
+	WholeOldMessage  = wholeOldMessage
+	ParseLogStart    = parseLogStart
+	DecodeCheckpoint = decodeCheckpoint
+)
+
+func (c *Checkpoint) Encode() []byte { return c.encode() }
+
+const (
+	MaxKeptFiles = maxKeptFiles
+	MaxKeptBytes = maxKeptBytes
+)

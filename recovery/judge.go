@@ -1,0 +1,224 @@
+package recovery
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/seglog/seglog/record"
+	"github.com/seglog/seglog/segment"
+)
+
+// segments looks at each segment in turn and stops at a tear.
+func (in *inspector) segments() error {
+	bases := in.droppedAfter(in.droppedBefore(in.files.bases()))
+	in.missing(bases)
+	for i, base := range bases {
+		s, err := in.look(base, bases[i+1:])
+		if err != nil {
+			return err
+		}
+		torn, err := in.judge(&s, bases[i+1:])
+		if err != nil {
+			return err
+		}
+		seg, err := in.withIndexes(s, i == len(bases)-1 || torn)
+		if err != nil {
+			return err
+		}
+		in.r.Segments = append(in.r.Segments, seg)
+		if torn {
+			for j := len(bases) - 1; j > i; j-- { // newest first: what is left is always a prefix
+				in.setAside(bases[j], s.facts.Next)
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// droppedBefore takes out the segments that end at or below the log start and
+// that the checkpoint does not know any more: the log had dropped them and was
+// stopped before it unlinked them. Those it knows wait for the next drop, and
+// what is below another program's log start is that program's business.
+func (in *inspector) droppedBefore(bases []int64) []int64 {
+	if in.r.Foreign {
+		return bases
+	}
+	for len(bases) > 1 && bases[1] <= in.checkpoint.LogStart {
+		if _, known := in.known[bases[0]]; known {
+			break
+		}
+		in.removeSegment(bases[0], true, fmt.Sprintf("all of it is below the log start offset %d", in.checkpoint.LogStart))
+		bases = bases[1:]
+	}
+	return bases
+}
+
+// droppedAfter takes out the segments behind where a DropFrom that did not come
+// to its end cuts the log.
+func (in *inspector) droppedAfter(bases []int64) []int64 {
+	if !in.checkpoint.Dropping {
+		return bases
+	}
+	for n := len(bases); n > 0 && bases[n-1] > in.checkpoint.DropFrom; n = len(bases) {
+		in.removeSegment(bases[n-1], false, fmt.Sprintf("the log was being cut to end at %d", in.checkpoint.DropFrom))
+		bases = bases[:n-1]
+	}
+	return bases
+}
+
+// removeSegment is the actions that unlink all files of a segment, the log
+// first: what is left of the others after a crash are orphans, not a segment.
+func (in *inspector) removeSegment(base int64, later bool, reason string) {
+	for _, suffix := range []string{segment.LogSuffix, segment.IndexSuffix, segment.TimeIndexSuffix,
+		segment.TxnIndexSuffix, segment.SnapshotSuffix} {
+		name := segment.Name(base, suffix)
+		if _, ok := in.files[name]; ok {
+			in.r.Actions = append(in.r.Actions, Action{Kind: Remove, Name: name, Segment: base, Later: later, Reason: reason})
+		}
+	}
+}
+
+// missing reports segments that the checkpoint knows and that are not there.
+// The oldest may be missing: another program's retention took them. But no
+// program takes all: it leaves an empty one.
+func (in *inspector) missing(bases []int64) {
+	has := make(map[int64]bool, len(bases))
+	for _, b := range bases {
+		has[b] = true
+	}
+	for _, f := range in.checkpoint.Segments {
+		if (len(bases) == 0 || f.Base > bases[0]) && !has[f.Base] && f.Size > 0 && f.Next > in.checkpoint.LogStart {
+			in.damage(&segment.DamageError{
+				Path:    filepath.Join(in.cfg.Dir, segment.Name(f.Base, segment.LogSuffix)),
+				Segment: f.Base, Offset: f.Base, Next: f.Next,
+				Err: fmt.Errorf("%w: the file is missing", record.ErrCorrupt),
+			})
+		}
+	}
+}
+
+// look finds out how far a segment is whole, reading only what the checkpoint
+// does not vouch for; later are the bases behind it.
+func (in *inspector) look(base int64, later []int64) (scanned, error) {
+	name := filepath.Join(in.cfg.Dir, in.files[segment.Name(base, segment.LogSuffix)])
+	info, err := in.cfg.FS.Stat(name)
+	if err != nil {
+		return scanned{}, err
+	}
+	known, has := in.known[base]
+	if has && info.Size() == known.Size {
+		return scanned{facts: known, fileEnd: known.Size, resume: -1, resumeAt: -1}, nil
+	}
+	if has && info.Size() > known.Size {
+		s, err := scanLog(in.ctx, in.cfg.FS, name, scanned{facts: known, later: later})
+		in.r.count(s)
+		if err != nil || s.ending != endsTorn || s.batches > 0 {
+			s.facts.HasSeal = known.HasSeal && s.facts.Size == known.Size
+			return s, err
+		}
+		// Not one batch follows where we stopped writing. Perhaps nothing came,
+		// perhaps another program has written this file anew: look at all of it.
+	}
+	from := scanned{facts: segment.Empty(base), later: later}
+	if len(later) == 0 && in.checkpoint.Dropping {
+		from.limited, from.limit = true, in.checkpoint.DropFrom
+	}
+	s, err := scanLog(in.ctx, in.cfg.FS, name, from)
+	in.r.count(s)
+	if err == nil && has && s.facts.Size < known.Size {
+		s.ending = endsTorn
+		s.err = fmt.Errorf("%w: %d bytes of the %d that were durable are whole; if another program has written here since, remove %s",
+			record.ErrCorrupt, s.facts.Size, known.Size, CheckpointName)
+	}
+	return s, err
+}
+
+// judge decides about the end of a segment, by the table in the package
+// comment; later are the bases behind it. torn says that the log ends here.
+func (in *inspector) judge(s *scanned, later []int64) (torn bool, err error) {
+	for {
+		f := &s.facts
+		last := len(later) == 0
+		beyond := !in.r.Foreign && f.Next >= in.durableEnd && f.Size >= in.known[f.Base].Size
+		gap := !last && later[0] != f.Next
+		if gap {
+			_, known := in.known[later[0]]
+			gap = !known
+		}
+		switch s.ending {
+		case endsClean:
+			return gap && beyond, nil
+		case endsDropped:
+			in.cut(s, "", fmt.Sprintf("the log was being cut to end at %d", f.Next))
+			return false, nil
+		case endsZero:
+			if last || !gap || beyond {
+				in.cut(s, "", "zeros follow the last whole batch")
+				return gap && beyond, nil
+			}
+			s.err = fmt.Errorf("%w: zeros where offset %d should be", record.ErrCorrupt, f.Next)
+		case endsTorn:
+			if beyond || last && in.r.Foreign && s.resume < 0 {
+				in.cut(s, tornName(f.Next), fmt.Sprintf("torn tail: %v", s.err))
+				return gap, nil
+			}
+		}
+		in.damage(&segment.DamageError{
+			Path:    filepath.Join(in.cfg.Dir, segment.Name(f.Base, segment.LogSuffix)),
+			Segment: f.Base, Position: f.Size + s.excised, Offset: f.Next, Next: s.resumeAt, NextPosition: max(s.resume, 0), Err: s.err,
+		})
+		if !in.repair {
+			return false, nil
+		}
+		if s.resume < 0 {
+			in.cut(s, damagedName(f.Next), fmt.Sprintf("damage: %v", s.err))
+			return false, nil
+		}
+		if err := in.excise(s); err != nil {
+			return false, err
+		}
+	}
+}
+
+// cut is the action that ends a segment where its whole batches end. The
+// bytes are kept under the name keep unless that is "".
+func (in *inspector) cut(s *scanned, keep, reason string) {
+	position := s.facts.Size + s.excised
+	if s.fileEnd == position {
+		return
+	}
+	name := segment.Name(s.facts.Base, segment.LogSuffix)
+	in.r.Actions = append(in.r.Actions, Action{Kind: Cut, Name: name, To: keep, Segment: s.facts.Base,
+		Size: position, Bytes: s.fileEnd - position, Reason: reason})
+}
+
+// excise is the action that takes a damaged stretch out of a segment, and goes
+// on behind it. Positions in actions are those in the file as it is; sizes in
+// facts are without what is taken out.
+func (in *inspector) excise(s *scanned) error {
+	f := s.facts
+	name := segment.Name(f.Base, segment.LogSuffix)
+	position := f.Size + s.excised
+	in.r.Actions = append(in.r.Actions, Action{Kind: Excise, Name: name, To: damagedName(f.Next), Segment: f.Base,
+		Size: position, Bytes: s.resume - position, Reason: s.err.Error()})
+
+	f.Next, f.HasSeal = s.resumeAt, false
+	from := scanned{facts: f, later: s.later, excised: s.resume - f.Size, intact: f.Size}
+	if s.excised > 0 {
+		from.intact = s.intact
+	}
+	rest, err := scanLog(in.ctx, in.cfg.FS, filepath.Join(in.cfg.Dir, in.files[name]), from)
+	in.r.count(rest)
+	*s = rest
+	return err
+}
+
+// setAside is the action that takes a segment behind a tear out of the log.
+func (in *inspector) setAside(base, tear int64) {
+	name := segment.Name(base, segment.LogSuffix)
+	in.r.Actions = append(in.r.Actions, Action{Kind: SetAside, Name: name, To: tornName(base), Segment: base,
+		Reason: fmt.Sprintf("it is behind the tear at offset %d, and was not durable", tear)})
+}
+
+func (in *inspector) damage(d *segment.DamageError) { in.r.Damage = append(in.r.Damage, d) }
