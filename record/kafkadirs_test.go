@@ -14,29 +14,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seglog/seglog/internal/testkit"
 )
-
-// kafkaDirsEnv names a folder of log directories written by Apache Kafka.
-// Beside a directory NAME, a file expected-NAME.txt may list its records.
-const kafkaDirsEnv = "SEGLOG_KAFKA_DIRS"
-
-func kafkaDirs(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv(kafkaDirsEnv)
-	if dir == "" {
-		t.Skipf("%s names no folder of Kafka log directories: nothing read", kafkaDirsEnv)
-	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("%s: %v: nothing read", kafkaDirsEnv, err)
-	}
-	return dir
-}
 
 // Every batch that Kafka wrote parses, validates and, where it is not
 // compressed and nothing was taken out of it, is built again byte for byte.
 func TestKafkaDirsValidate(t *testing.T) {
 	var files, batches, rebuilt, legacy int
-	err := filepath.WalkDir(kafkaDirs(t), func(path string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir(testkit.KafkaDirs(t), func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || filepath.Ext(path) != ".log" {
 			return err
 		}
@@ -69,7 +55,7 @@ func TestKafkaDirsValidate(t *testing.T) {
 
 // Every record is the one that Kafka's own consumer was handed.
 func TestKafkaDirsExpected(t *testing.T) {
-	lists, err := filepath.Glob(filepath.Join(kafkaDirs(t), "expected-*.txt"))
+	lists, err := filepath.Glob(filepath.Join(testkit.KafkaDirs(t), "expected-*.txt"))
 	require.NoError(t, err)
 	for _, list := range lists {
 		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(list), "expected-"), ".txt")

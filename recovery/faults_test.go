@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 
@@ -271,4 +273,45 @@ func TestPitfallT7SaysWhat(t *testing.T) {
 	_, err := log.Open(t.Context(), dir, options(m))
 	require.Regexp(t, fmt.Sprintf(`^damaged at position \d+ of %s/%020d.log \(offset %d; readable again from offset %d\): record: corrupt: CRC .*; open with log.Repair to cut it out$`,
 		dir, infos[1].Base, lost[0], lost[1]), err.Error())
+}
+
+// A roll that failed may leave an empty log whose base, in the meantime, is
+// among the offsets of the segment before: no record is hidden by it.
+func TestPitfallD8EmptyLogOfAFailedRoll(t *testing.T) {
+	for _, at := range []int64{-5, -1, 0} { // relative to the end
+		m := vfs.NewMem()
+		l := mustOpen(t, options(m))
+		fill(t, l, 30)
+		want := span(0, l.End())
+		stray := filepath.Join(dir, segment.Name(l.End()+at, segment.LogSuffix))
+		m = m.Kill()
+		require.NoError(t, vfs.WriteFile(m, stray, nil))
+		recovers(t, m, options(m), want)
+	}
+}
+
+// Repair believes no checkpoint: damage that a clean close vouches for is found
+// and cut out.
+func TestRepairLooksAtAll(t *testing.T) {
+	m := vfs.NewMem()
+	l := mustOpen(t, options(m))
+	fill(t, l, 30)
+	end := l.End()
+	require.NoError(t, l.Close())
+	l = mustOpen(t, options(m))
+	bad, err := l.Explain(7)
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	f, err := m.OpenFile(bad.Path, os.O_RDWR, 0)
+	require.NoError(t, err)
+	_, err = f.WriteAt([]byte{0xff}, bad.Lookup.Position+int64(bad.Batch.Size)-1)
+	require.NoError(t, err)
+
+	l = mustOpen(t, options(m))
+	require.True(t, l.Recovery().Clean, "a clean open does not look at data")
+	require.NoError(t, l.Close())
+	l = mustOpen(t, repairing(options(m)))
+	require.Len(t, l.Recovery().Damage, 1)
+	require.NoError(t, l.Close())
+	recovers(t, m, options(m), without(span(0, end), bad.Batch.BaseOffset, bad.Batch.NextOffset()))
 }

@@ -15,8 +15,9 @@ import (
 // withIndexes decides how far the index files of a segment are believed.
 //
 // Those of a sealed segment were synced before the checkpoint that knows it, so
-// their sizes tell; otherwise they are held against the log. Those of the active segment are synced by a clean close only, but what
-// of their entries is there is true: see segment.OpenActive.
+// their sizes tell; otherwise they are held against the log. Those of the active
+// segment are synced by a clean close only, but what of their entries is there
+// is true: see segment.OpenActive.
 func (in *inspector) withIndexes(s scanned, active bool) (Segment, error) {
 	f := s.facts
 	known, has := in.known[f.Base]
@@ -39,10 +40,10 @@ func (in *inspector) withIndexes(s scanned, active bool) (Segment, error) {
 			reason = fmt.Sprintf("%s is missing", part.suffix)
 		case err != nil:
 			return Segment{}, err
-		case !changed && size != want: // noted while it was active, perhaps
-			other = true
 		case size%part.entry != 0:
 			reason = fmt.Sprintf("%d bytes of %s are no whole number of entries", size, part.suffix)
+		case !changed && size != want: // noted while it was active, perhaps
+			other = true
 		}
 	}
 	if active {

@@ -68,7 +68,8 @@ type inspector struct {
 	files      listing
 	checkpoint *Checkpoint
 	known      map[int64]segment.Facts
-	durableEnd int64 // end of the known segments: the recovery point, unless the log start is above it
+	empty      map[int64]bool // see findEmpty
+	durableEnd int64          // end of the known segments: the recovery point, unless the log start is above it
 	repair     bool
 	r          *Report
 }

@@ -3,6 +3,7 @@ package recovery
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/seglog/seglog/record"
 	"github.com/seglog/seglog/segment"
@@ -12,15 +13,20 @@ import (
 func (in *inspector) segments() error {
 	bases := in.droppedAfter(in.droppedBefore(in.files.bases()))
 	in.missing(bases)
-	for i, base := range bases {
-		s, err := in.look(base, bases[i+1:])
+	if err := in.findEmpty(bases); err != nil {
+		return err
+	}
+	for i := 0; i < len(bases); i++ {
+		s, err := in.look(bases[i], in.withBatches(bases[i+1:]))
 		if err != nil {
 			return err
 		}
+		bases = in.withoutStrays(bases, i, s.facts.Next)
 		torn, err := in.judge(&s, bases[i+1:])
 		if err != nil {
 			return err
 		}
+		bases = in.withoutStrays(bases, i, s.facts.Next) // it may go on behind damage that is cut out
 		seg, err := in.withIndexes(s, i == len(bases)-1 || torn)
 		if err != nil {
 			return err
@@ -30,10 +36,44 @@ func (in *inspector) segments() error {
 			for j := len(bases) - 1; j > i; j-- { // newest first: what is left is always a prefix
 				in.setAside(bases[j], s.facts.Next)
 			}
-			return nil
+			break
 		}
 	}
 	return nil
+}
+
+// findEmpty notes the empty segments that our checkpoint does not know. A roll
+// began them; if it failed, and could not unlink what it had made, the segment
+// before may have gone on past where they begin.
+func (in *inspector) findEmpty(bases []int64) error {
+	in.empty = make(map[int64]bool)
+	if in.r.Foreign { // Kafka's cleaner leaves empty ones
+		return nil
+	}
+	for _, base := range bases {
+		size, err := in.sizeOf(segment.Name(base, segment.LogSuffix))
+		if err != nil {
+			return err
+		}
+		_, known := in.known[base]
+		in.empty[base] = size == 0 && !known
+	}
+	return nil
+}
+
+// withBatches lists those of the bases that bound the segments before them.
+func (in *inspector) withBatches(bases []int64) []int64 {
+	return slices.DeleteFunc(slices.Clone(bases), func(base int64) bool { return in.empty[base] })
+}
+
+// withoutStrays takes out the empty segments behind bases[i] that begin among
+// its offsets, below next.
+func (in *inspector) withoutStrays(bases []int64, i int, next int64) []int64 {
+	for len(bases) > i+1 && bases[i+1] < next && in.empty[bases[i+1]] {
+		in.removeSegment(bases[i+1], false, fmt.Sprintf("it is empty, of a roll that failed: the segment before goes on to %d", next))
+		bases = slices.Delete(bases, i+1, i+2)
+	}
+	return bases
 }
 
 // droppedBefore takes out the segments that end at or below the log start and
@@ -107,6 +147,9 @@ func (in *inspector) look(base int64, later []int64) (scanned, error) {
 		return scanned{}, err
 	}
 	known, has := in.known[base]
+	if in.repair {
+		return in.lookAtAll(name, base, later)
+	}
 	if has && info.Size() == known.Size {
 		return scanned{facts: known, fileEnd: known.Size, resume: -1, resumeAt: -1}, nil
 	}
@@ -120,12 +163,22 @@ func (in *inspector) look(base int64, later []int64) (scanned, error) {
 		// Not one batch follows where we stopped writing. Perhaps nothing came,
 		// perhaps another program has written this file anew: look at all of it.
 	}
+	return in.lookAtAll(name, base, later)
+}
+
+// lookAtAll verifies a segment from its first batch on, whatever the checkpoint
+// vouches for.
+func (in *inspector) lookAtAll(name string, base int64, later []int64) (scanned, error) {
+	known, has := in.known[base]
 	from := scanned{facts: segment.Empty(base), later: later}
 	if len(later) == 0 && in.checkpoint.Dropping {
 		from.limited, from.limit = true, in.checkpoint.DropFrom
 	}
 	s, err := scanLog(in.ctx, in.cfg.FS, name, from)
 	in.r.count(s)
+	if err == nil && has && s.facts.Size == known.Size && s.ending == endsClean {
+		s.facts = known
+	}
 	if err == nil && has && s.facts.Size < known.Size {
 		s.ending = endsTorn
 		s.err = fmt.Errorf("%w: %d bytes of the %d that were durable are whole; if another program has written here since, remove %s",

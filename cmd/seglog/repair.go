@@ -9,14 +9,13 @@ import (
 	"github.com/seglog/seglog/log"
 )
 
-const repairHelp = `Repair opens a log that is too damaged to be appended to: where bad bytes stand
-beyond what is known to be durable and whole batches follow them. They alone are
-cut out and kept aside, in DIR/seglog.damaged-OFFSET; the records behind them
-keep their offsets. It says what it did.
+const repairHelp = `Repair verifies every batch of a log, whatever its checkpoint vouches for, and
+cuts out what is damaged. The bad bytes alone are taken, and kept aside in
+DIR/seglog.damaged-OFFSET; the records behind them keep their offsets. It says
+what it did.
 
-On other logs it does what every open does after a crash, mostly nothing. Damage
-to records that were durable before does not keep a log from opening: readers
-pass over it, and it is left as it is.`
+On a log without damage it does what every open does after a crash, mostly
+nothing.`
 
 func newRepair() *cobra.Command {
 	return &cobra.Command{
