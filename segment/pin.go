@@ -3,6 +3,7 @@ package segment
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/seglog/seglog/index"
@@ -136,6 +137,13 @@ func (s *Segment) mapError(err error) error {
 // faulted makes damage of a fault: bytes at or above offset that are not there.
 // It is deferred before the Unguard that it looks at.
 func (p Pin) faulted(offset int64, err *error) {
+	if *err != nil && *err != io.EOF {
+		p.describe(offset, err)
+	}
+}
+
+// describe is apart so that the way without an error allocates nothing.
+func (p Pin) describe(offset int64, err *error) {
 	var fault *vfs.FaultError
 	if !errors.As(*err, &fault) {
 		return
