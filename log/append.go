@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/seglog/seglog/internal/producers"
 	"github.com/seglog/seglog/record"
 )
 
@@ -59,7 +60,8 @@ func (l *Log) appendRecords(records []record.Record) (first, next int64, err err
 // encode builds the batch, outside any lock. The clock is read at most once.
 func (l *Log) encode(b *record.Builder, records []record.Record) ([]byte, error) {
 	var now time.Time
-	o := record.BatchOptions{Codec: l.opts.Compression, TimestampType: l.opts.TimestampType, MaxBytes: l.opts.MaxBatchBytes}
+	o := record.BatchOptions{Codec: l.opts.Compression, TimestampType: l.opts.TimestampType, MaxBytes: l.opts.MaxBatchBytes,
+		LeaderEpoch: max(l.epoch.Load(), 0)}
 	if o.TimestampType == record.LogAppendTime {
 		now = l.opts.Env.Now()
 		o.AppendTime = now
@@ -99,14 +101,21 @@ type Appended struct {
 	First, Last int64
 	// Time is when the log took a LogAppendTime batch, zero otherwise.
 	Time time.Time
+	// Duplicate says that the batch was in the log already, at First, and was
+	// not appended again.
+	Duplicate bool
 }
 
 // AppendBatch adds one encoded batch, a broker's path: what Append does after
-// encoding. raw is copied, but first, from a client, put right in place as
-// Kafka's leader does: the timestamp type and the largest timestamp, if wrong.
+// encoding. raw is copied, but first put right in place: the base offset and,
+// from a client, as Kafka's leader does, the leader epoch, the timestamp type
+// and the largest timestamp.
 //
 // The batch is verified whole before: record.ErrCorrupt, ErrUnsupportedMagic
-// and ErrInvalid refuse it, as do the errors of Append.
+// and ErrInvalid refuse it, as do the errors of Append. A batch of an idempotent
+// producer (KIP-98) that was appended before, one of its last five, is answered
+// with where it went; one that does not follow them is ErrOutOfOrderSequence,
+// ErrProducerFenced or ErrTransactionState.
 func (l *Log) AppendBatch(raw []byte, from Source) (Appended, error) {
 	b, err := record.Parse(raw)
 	if err == nil && b.Size != len(raw) {
@@ -118,66 +127,97 @@ func (l *Log) AppendBatch(raw []byte, from Source) (Appended, error) {
 	if err != nil {
 		return Appended{}, err
 	}
-	if from == FromLeader {
-		first, next, err := l.place(raw, &b.BatchHeader, true)
-		return Appended{First: first, Last: next - 1}, err
+	if from == FromClient {
+		return l.appendFromClient(b)
 	}
-	return l.appendFromClient(b)
+	m, err := markerOf(b)
+	if err != nil {
+		return Appended{}, err
+	}
+	return l.place(b, placing{origin: producers.Leader, keepOffset: true, marker: m})
+}
+
+// placing is how a batch gets its place.
+type placing struct {
+	origin     producers.Origin
+	keepOffset bool
+	marker     *producers.Marker // of a control batch that ends a transaction
+	raised     bool              // the marker's epoch is one above its transaction's
 }
 
 // appendEncoded appends a batch built here.
 func (l *Log) appendEncoded(raw []byte) (first, next int64, err error) {
-	h, err := record.ParseHeader(raw)
+	b, err := record.Verified(raw)
 	if err != nil {
 		return 0, 0, err
 	}
-	return l.place(raw, &h, false)
+	a, err := l.place(b, placing{})
+	return a.First, a.Last + 1, err
 }
 
 // place gives a batch its place at the end of the log and publishes it.
-func (l *Log) place(raw []byte, h *record.BatchHeader, keepOffset bool) (first, next int64, err error) {
-	if n := int64(len(raw)); n > l.opts.SegmentBytes {
-		return 0, 0, fmt.Errorf("%w: the batch has %d bytes, a segment at most %d: split it or raise SegmentBytes",
+func (l *Log) place(b record.Batch, p placing) (a Appended, err error) {
+	if n := int64(b.Size); n > l.opts.SegmentBytes {
+		return a, fmt.Errorf("%w: the batch has %d bytes, a segment at most %d: split it or raise SegmentBytes",
 			record.ErrTooLarge, n, l.opts.SegmentBytes)
 	}
 	if !l.marked.Load() {
 		if err := l.mark(); err != nil {
-			return 0, 0, err
+			return a, err
 		}
 	}
-	first, next, rolled, err := l.placeMarked(raw, h, keepOffset)
+	a, rolled, err := l.placeMarked(b, &p)
 	if err == nil {
 		l.appended.Notify()
 	}
 	if rolled.Reason != "" {
 		call(l.opts.Trace.Rolled, rolled)
 	}
-	return first, next, err
+	return a, err
 }
 
-func (l *Log) placeMarked(raw []byte, h *record.BatchHeader, keepOffset bool) (first, next int64, rolled RollEvent, err error) {
+func (l *Log) placeMarked(b record.Batch, p *placing) (a Appended, rolled RollEvent, err error) {
+	h := &b.BatchHeader
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.writableLocked(); err != nil {
-		return 0, 0, rolled, err
+		return a, rolled, err
 	}
-	first = l.end.Load()
-	if keepOffset {
-		if h.BaseOffset < first {
-			return 0, 0, rolled, fmt.Errorf("%w: base offset %d is below the log end offset %d", record.ErrInvalid, h.BaseOffset, first)
+	end := l.end.Load()
+	first := end
+	if p.keepOffset {
+		if h.BaseOffset < end {
+			return a, rolled, fmt.Errorf("%w: base offset %d is below the log end offset %d", record.ErrInvalid, h.BaseOffset, end)
 		}
 		first = h.BaseOffset
 	}
-	if reach := first - l.end.Load() + int64(h.LastOffsetDelta); reach > math.MaxInt32 || first > math.MaxInt64-math.MaxInt32 {
-		return 0, 0, rolled, fmt.Errorf("%w: offset %d is out of reach of a segment that begins at %d", record.ErrInvalid, first, l.end.Load())
+	if reach := first - end + int64(h.LastOffsetDelta); reach > math.MaxInt32 || first > math.MaxInt64-math.MaxInt32 {
+		return a, rolled, fmt.Errorf("%w: offset %d is out of reach of a segment that begins at %d", record.ErrInvalid, first, end)
 	}
-	if rolled, err = l.roomLocked(int64(len(raw)), h, first); err != nil {
-		return 0, 0, rolled, err
+	if h.ProducerID >= 0 {
+		dup, err := l.checkProducerLocked(h, p)
+		if dup != nil {
+			return Appended{First: dup.First, Last: dup.Last, Duplicate: true}, rolled, nil
+		}
+		if err != nil {
+			return a, rolled, err
+		}
 	}
-	if err := l.mu.active.Append(raw, h, first); err != nil {
-		return 0, 0, rolled, l.failLocked(err)
+	if h.LeaderEpoch > l.epoch.Load() {
+		if err := l.assignEpochLocked(h.LeaderEpoch, first); err != nil {
+			return a, rolled, err
+		}
 	}
-	next = first + int64(h.LastOffsetDelta) + 1
-	l.end.Store(next)
-	return first, next, rolled, nil
+	if rolled, err = l.roomLocked(int64(b.Size), h, first); err != nil {
+		return a, rolled, err
+	}
+	if err := l.mu.active.Append(b.Bytes(), h, first); err != nil {
+		return a, rolled, l.failLocked(err)
+	}
+	last := first + int64(h.LastOffsetDelta)
+	l.end.Store(last + 1)
+	if h.ProducerID >= 0 {
+		l.takeProducerLocked(h, p, first)
+	}
+	return Appended{First: first, Last: last}, rolled, nil
 }

@@ -36,7 +36,7 @@ func (l *Log) checkpointHeld() error {
 	if err := l.writable(); err != nil {
 		return err
 	}
-	if err := l.syncHeld(); err != nil {
+	if err := l.syncStateHeld(true); err != nil {
 		return err
 	}
 	return l.writeCheckpoint(l.first.Load(), l.commit.durable, false)
@@ -87,6 +87,7 @@ func (l *Log) writeCheckpoint(logStart int64, durable []segment.Facts, clean boo
 
 func (l *Log) writeCheckpointOf(c recovery.Checkpoint) error {
 	c.RecoveryPoint = c.LogStart
+	c.ProducersAt, c.Producers, c.Aborted = l.commit.noted.at, l.commit.noted.count, l.commit.noted.aborted
 	logStart, durable, clean := c.LogStart, c.Segments, c.Clean
 	if n := len(durable); n > 0 {
 		c.RecoveryPoint = max(durable[n-1].Next, logStart)
@@ -95,6 +96,7 @@ func (l *Log) writeCheckpointOf(c recovery.Checkpoint) error {
 		return err
 	}
 	l.marked.Store(!clean)
+	l.dropSuperseded()
 	return nil
 }
 

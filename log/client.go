@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seglog/seglog/internal/producers"
 	"github.com/seglog/seglog/record"
 )
 
@@ -35,11 +36,15 @@ func (l *Log) appendFromClient(b record.Batch) (Appended, error) {
 	case b.TimestampType() != record.CreateTime || b.MaxTimestamp != maxTime:
 		record.SetCreateTime(raw, maxTime)
 	}
-	first, next, err := l.appendEncoded(raw)
-	if err != nil {
+	record.SetLeaderEpoch(raw, max(l.epoch.Load(), 0))
+	if b, err = record.Verified(raw); err != nil {
 		return Appended{}, err
 	}
-	return Appended{First: first, Last: next - 1, Time: stamp}, nil
+	a, err := l.place(b, placing{origin: producers.Client})
+	if err == nil && !a.Duplicate {
+		a.Time = stamp
+	}
+	return a, err
 }
 
 // largestTime walks the records, which have to be well formed and numbered

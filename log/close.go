@@ -48,7 +48,7 @@ func (l *Log) settleHeld() error {
 		return err
 	}
 	l.commit.stale = true // the trimmed file has a new size to sync
-	if err := l.syncHeld(); err != nil {
+	if err := l.syncStateHeld(true); err != nil {
 		return err
 	}
 	if err := active.SyncIndexes(); err != nil {

@@ -59,6 +59,7 @@ func (l *Log) dropBeforeHeld(offset int64) (e DropEvent, err error) {
 	// The checkpoint first: a crash in between leaves files that are known to
 	// be dropped, never a log that starts below what it had promised.
 	first := offset
+	l.noteDropped(victims)
 	err = l.writeCheckpoint(offset, kept, false)
 	full := errors.Is(err, syscall.ENOSPC) && len(victims) > 0
 	if full {
@@ -70,11 +71,12 @@ func (l *Log) dropBeforeHeld(offset int64) (e DropEvent, err error) {
 	}
 	l.commit.durable = kept
 	l.first.Store(first)
+	l.mu.Lock()
 	if len(victims) > 0 {
-		l.mu.Lock()
 		l.takeOutLocked(victims)
-		l.mu.Unlock()
 	}
+	l.dropStateLocked(first)
+	l.mu.Unlock()
 	for _, s := range victims {
 		e.Segments = append(e.Segments, l.info(s))
 	}
@@ -195,6 +197,9 @@ func (l *Log) dropFromHeld(offset int64) (e DropEvent, err error) {
 	l.durable.Store(min(l.durable.Load(), f.Next))
 	l.takeOutLocked(later)
 	err = l.cutLocked(target, later, f)
+	if err == nil {
+		err = l.cutStateLocked(f.Next)
+	}
 	if err == nil {
 		err = l.writeCheckpoint(l.first.Load(), l.commit.durable, false)
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/seglog/seglog/index"
 	"github.com/seglog/seglog/internal/notify"
 	"github.com/seglog/seglog/recovery"
 	"github.com/seglog/seglog/segment"
@@ -22,8 +23,14 @@ type Log struct {
 	first    atomic.Int64 // log start offset
 	end      atomic.Int64 // log end offset
 	durable  atomic.Int64
-	appended notify.Notifier // End moved, or the log closed
-	builders sync.Pool       // of *record.Builder
+	appended notify.Notifier // End or a watermark moved, or the log closed
+
+	highWatermark atomic.Int64
+	replicated    atomic.Bool  // the high watermark is what was set, not End
+	epoch         atomic.Int32 // the newest leader epoch, -1 for none
+	unstable      atomic.Int64 // start of the earliest undecided transaction, or MaxInt64
+	aborted       atomic.Pointer[[]index.AbortedTxn]
+	builders      sync.Pool // of *record.Builder
 
 	openedAt int64 // base of the segment that was active at Open
 	commit   commit
@@ -38,6 +45,8 @@ type Log struct {
 		newNames bool               // the directory has names not yet synced
 		failed   error
 		closed   bool
+		state    state
+		txnFiles []string // transaction indexes written to and not yet synced
 	}
 }
 
@@ -51,10 +60,6 @@ func (l *Log) End() int64 { return l.end.Load() }
 
 // Durable is the offset below which records survive a loss of power.
 func (l *Log) Durable() int64 { return l.durable.Load() }
-
-// HighWatermark is the offset below which records are on every in-sync replica.
-// A log that nobody replicates is its own only replica: it is End.
-func (l *Log) HighWatermark() int64 { return l.end.Load() }
 
 // Recovery is what was found and done when the log was opened. It must not be
 // changed.

@@ -65,10 +65,18 @@ func (l *Log) openWritable(ctx context.Context) (err error) {
 	if err := recovery.Apply(ctx, l.cfg, r); err != nil {
 		return err
 	}
-	if err := l.start(r); err != nil || len(r.Damage) == 0 {
+	if err := l.start(r); err != nil {
 		return err
 	}
-	return l.Checkpoint(ctx) // or the next open would find the same damage
+	if len(r.Damage) > 0 {
+		err = l.Checkpoint(ctx) // or the next open would find the same damage
+	}
+	if hw := l.HighWatermark(); err == nil && hw < l.End() && l.LeaderEpoch() < 0 {
+		// Without epochs to compare with the leader's, a follower's records are
+		// only sure up to where all replicas had them.
+		err = l.DropFrom(hw)
+	}
+	return err
 }
 
 // start makes the log from what recovery found.
@@ -107,13 +115,39 @@ func (l *Log) start(r *recovery.Report) error {
 			l.mu.unsynced = append(l.mu.unsynced, s)
 		}
 	}
+	if err := l.startState(r, segments); err != nil {
+		return err
+	}
 	if r.Foreign || len(r.Damage) > 0 {
 		return nil // no checkpoint describes these files; see mark
 	}
+	l.commit.noted = noted{at: r.Checkpoint.ProducersAt, count: r.Checkpoint.Producers, aborted: r.Checkpoint.Aborted}
 	l.commit.durable = stillThere(r)
 	// A cut that recovery brought to its end must leave the checkpoint before
 	// anything is appended behind it.
 	l.marked.Store(!r.Checkpoint.Clean && !r.Checkpoint.Dropping)
+	return nil
+}
+
+// startState derives what is known of the batches, and where a crash or another
+// program left the files that say so otherwise, mends them.
+func (l *Log) startState(r *recovery.Report, segments []*segment.Segment) error {
+	s, err := l.loadState(r, segments)
+	if err != nil && l.opts.Mode != ReadOnly { // beside a writer files may go as we look
+		return err
+	}
+	l.mu.state = s
+	l.epoch.Store(s.latestEpoch())
+	l.highWatermark.Store(r.HighWatermark)
+	l.replicated.Store(l.opts.Mode == Follower)
+	l.publishLocked()
+	if r.Clean || l.opts.Mode == ReadOnly {
+		return nil
+	}
+	if err := l.removeSnapshots(r.End); err != nil {
+		l.opts.Logger.Warn("log: a producer snapshot beyond the end could not be removed", "dir", l.dir, "error", err)
+	}
+	l.writeStateFiles(&l.mu.state, segments)
 	return nil
 }
 
@@ -150,14 +184,13 @@ func (l *Log) openReadOnly(ctx context.Context) error {
 			return err
 		}
 		l.born = r
-		l.adopt(r)
-		return nil
+		return l.adopt(r)
 	}
 }
 
 // adopt makes what a look at the files found the present state of a log opened
 // read-only.
-func (l *Log) adopt(r *recovery.Report) {
+func (l *Log) adopt(r *recovery.Report) error {
 	segments := make([]*segment.Segment, 0, len(r.Segments)+1)
 	for i, s := range r.Segments {
 		if i < len(r.Segments)-1 {
@@ -173,4 +206,7 @@ func (l *Log) adopt(r *recovery.Report) {
 	l.first.Store(r.LogStart)
 	l.durable.Store(r.RecoveryPoint)
 	l.end.Store(r.End)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.startState(r, segments)
 }

@@ -60,6 +60,10 @@ const (
 	// Repair is ReadWrite for a log that is damaged: what is bad is cut out and
 	// kept aside in the directory.
 	Repair
+	// Follower is ReadWrite for a replica that copies a leader's log: the high
+	// watermark is the one last set, not End, and without leader epochs to
+	// compare with the leader's the log is cut to it when it is opened.
+	Follower
 )
 
 // Env is what a log takes from the system.
@@ -90,8 +94,8 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("log: Compression is %d, want a codec", o.Compression)
 	case o.TimestampType != record.CreateTime && o.TimestampType != record.LogAppendTime:
 		return o, fmt.Errorf("log: TimestampType is %d, want CreateTime or LogAppendTime", o.TimestampType)
-	case o.Mode < ReadWrite || o.Mode > Repair:
-		return o, fmt.Errorf("log: Mode is %d, want ReadWrite, ReadOnly or Repair", o.Mode)
+	case o.Mode < ReadWrite || o.Mode > Follower:
+		return o, fmt.Errorf("log: Mode is %d, want ReadWrite, ReadOnly, Repair or Follower", o.Mode)
 	}
 	return o, nil
 }

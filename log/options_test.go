@@ -26,7 +26,7 @@ func TestOptionsRefused(t *testing.T) {
 		"interval":                     {IndexInterval: -1},
 		"batch":                        {MaxBatchBytes: -1},
 		"mapped":                       {MappedSegments: -1},
-		"mode":                         {Mode: 3},
+		"mode":                         {Mode: 4},
 		"mode negative":                {Mode: -1},
 		"codec":                        {Compression: 5},
 		"codec negative":               {Compression: -1},

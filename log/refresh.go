@@ -38,7 +38,7 @@ func (l *Log) Refresh(ctx context.Context) error {
 		return err
 	}
 	old := l.set.Load().all()
-	l.adopt(r)
+	err = l.adopt(r)
 	for _, s := range old {
 		err = errors.Join(err, s.Close())
 	}
@@ -57,9 +57,14 @@ func (l *Log) extend(ctx context.Context) (grown bool, err error) {
 		return false, err
 	}
 	l.mu.Lock()
-	l.set.Store(l.set.Load().change([]*segment.Segment{newest}, segment.OpenGrowing(l.cfg, after)))
-	l.mu.Unlock()
+	defer l.mu.Unlock()
+	grownTo := segment.OpenGrowing(l.cfg, after)
+	l.set.Store(l.set.Load().change([]*segment.Segment{newest}, grownTo))
 	l.end.Store(after.Next)
+	if err := l.mu.state.replay([]*segment.Segment{grownTo}, before.Next, after.Next); err != nil {
+		return true, err
+	}
+	l.publishLocked()
 	return true, newest.Close()
 }
 

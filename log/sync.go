@@ -29,6 +29,10 @@ type commit struct {
 	durable []segment.Facts
 	// stale says that durable does not describe all that is below Durable.
 	stale bool
+	// noted is the producer state that checkpoints refer to; superseded is the
+	// offset of a snapshot file that the last one made useless, 0 for none.
+	noted      noted
+	superseded int64
 	// synced are events to be told of when the holder lets go.
 	synced []SyncEvent
 	// undead are segments taken out whose files could not be unlinked yet.
@@ -108,7 +112,11 @@ func (l *Log) syncTo(ctx context.Context, offset int64) error {
 }
 
 // syncHeld syncs all that is appended now. The caller holds commit.
-func (l *Log) syncHeld() error {
+func (l *Log) syncHeld() error { return l.syncStateHeld(false) }
+
+// syncStateHeld is syncHeld that makes the producer state durable with it, if
+// asked to or if a checkpoint is due.
+func (l *Log) syncStateHeld(withState bool) error {
 	runtime.Gosched() // let those who are about to append join in
 	l.mu.Lock()
 	if l.mu.failed != nil {
@@ -118,8 +126,12 @@ func (l *Log) syncHeld() error {
 	target, active, facts := l.end.Load(), l.mu.active, l.mu.active.Facts()
 	sealed, names := l.mu.unsynced, l.mu.newNames
 	l.mu.newNames = false
+	var snap *snapshot
+	if withState || len(sealed) > 0 {
+		snap = l.snapshotLocked(target)
+	}
 	l.mu.Unlock()
-	if target == l.durable.Load() && len(sealed) == 0 && !names && !l.commit.stale {
+	if target == l.durable.Load() && len(sealed) == 0 && !names && !l.commit.stale && (snap == nil || snap.noted == l.commit.noted) {
 		return nil
 	}
 
@@ -129,7 +141,8 @@ func (l *Log) syncHeld() error {
 		err = l.fail(err)
 	} else {
 		l.noteDurable(sealed, facts)
-		if len(sealed) > 0 {
+		err = l.keep(snap)
+		if err == nil && len(sealed) > 0 {
 			err = l.syncedPast(sealed)
 		}
 	}

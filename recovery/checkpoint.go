@@ -29,6 +29,7 @@ const CheckpointName = "seglog.checkpoint"
 //	high-watermark 368811
 //	log-start 0
 //	drop-from -
+//	producers 368811 2 aborted 1
 //	segment 0 next 368796 size 26000000 index 50000 timeindex 12000 first 1700000000000 max 1700000060000 at 368795 seal 00a1b2c3d4e5f607
 //	segment 368796 next 368811 size 1065 index 0 timeindex 12 first 1700000061000 max 1700000062000 at 368811 seal -
 //	xxhash64 0123456789abcdef
@@ -46,15 +47,24 @@ type Checkpoint struct {
 	// it may still be there, and are not in the log.
 	Dropping bool
 	DropFrom int64
+	// Producers is the number of producers known as of the offset ProducersAt,
+	// not above the recovery point: their state is in that offset's snapshot
+	// file, which is not there if it is 0. Aborted is the number of aborted
+	// transactions below that offset in the transaction indexes. Their zero
+	// values hold of every log.
+	ProducersAt int64
+	Producers   int
+	Aborted     int
 	// Segments are the facts of all segments below the recovery point, those
 	// of the last one as far as it was then written.
 	Segments []segment.Facts
 }
 
 const (
-	checkpointHead = "seglog.checkpoint 1\n"
-	segmentFormat  = "segment %d next %d size %d index %d timeindex %d first %d max %d at %d seal "
-	hashFormat     = "xxhash64 %016x\n"
+	checkpointHead  = "seglog.checkpoint 1\n"
+	segmentFormat   = "segment %d next %d size %d index %d timeindex %d first %d max %d at %d seal "
+	producersFormat = "producers %d %d aborted %d\n"
+	hashFormat      = "xxhash64 %016x\n"
 )
 
 func (c *Checkpoint) encode() []byte {
@@ -67,6 +77,7 @@ func (c *Checkpoint) encode() []byte {
 	} else {
 		b.WriteString("drop-from -\n")
 	}
+	fmt.Fprintf(&b, producersFormat, c.ProducersAt, c.Producers, c.Aborted)
 	for _, s := range c.Segments {
 		fmt.Fprintf(&b, segmentFormat, s.Base, s.Next, s.Size, s.IndexBytes, s.TimeBytes, s.FirstTime, s.MaxTime, s.MaxTimeAt)
 		if s.HasSeal {
@@ -90,11 +101,11 @@ func decodeCheckpoint(text []byte) (*Checkpoint, error) {
 	}
 	c := new(Checkpoint)
 	lines := strings.Split(strings.TrimSuffix(string(body[len(checkpointHead):]), "\n"), "\n")
-	const heads = 5
+	const heads = 6
 	var drop string
-	head := strings.Join(lines[:min(heads, len(lines))], "\n")
-	if _, err := fmt.Sscanf(head, "clean %t\nrecovery-point %d\nhigh-watermark %d\nlog-start %d\ndrop-from %s",
-		&c.Clean, &c.RecoveryPoint, &c.HighWatermark, &c.LogStart, &drop); err != nil {
+	head := strings.Join(lines[:min(heads, len(lines))], "\n") + "\n"
+	if _, err := fmt.Sscanf(head, "clean %t\nrecovery-point %d\nhigh-watermark %d\nlog-start %d\ndrop-from %s\n"+producersFormat,
+		&c.Clean, &c.RecoveryPoint, &c.HighWatermark, &c.LogStart, &drop, &c.ProducersAt, &c.Producers, &c.Aborted); err != nil {
 		return nil, err
 	}
 	if c.Dropping = drop != "-"; c.Dropping {

@@ -213,7 +213,7 @@ func TestDamagedReplacement(t *testing.T) {
 func TestLeftovers(t *testing.T) {
 	m, infos := closed(t, 20)
 	end := infos[len(infos)-1].Next
-	stay := []string{"leader-epoch-checkpoint", "partition.metadata", "leader-epoch-checkpoint.tmp", "quorum-state",
+	stay := []string{"partition.metadata", "partition.metadata.tmp", "quorum-state",
 		"00000000000000000000-0000000003.checkpoint", "00000000000000000000-0000000003.checkpoint.deleted",
 		segment.Name(end, segment.SnapshotSuffix), "readme", "seglog.torn-00000000000000000001"}
 	for _, name := range stay {

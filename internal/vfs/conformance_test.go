@@ -193,6 +193,7 @@ func testAbsent(t *testing.T, fsys FS, dir string) {
 	}
 	_, errs["open"] = fsys.OpenFile(gone, os.O_RDWR, 0)
 	_, errs["stat"] = fsys.Stat(gone)
+	errs["setmodtime"] = fsys.SetModTime(gone, time.Now())
 	_, errs["readdir"] = fsys.ReadDir(gone)
 	_, errs["create in it"] = fsys.OpenFile(filepath.Join(gone, "x"), os.O_RDWR|os.O_CREATE, 0o644)
 	_, errs["lock in it"] = fsys.Lock(filepath.Join(gone, "x"))

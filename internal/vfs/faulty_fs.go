@@ -4,6 +4,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 )
 
 // OpenFile implements FS.
@@ -67,6 +68,14 @@ func (f *Faulty) Stat(name string) (fs.FileInfo, error) {
 		return nil, err
 	}
 	return f.below.Stat(name)
+}
+
+// SetModTime implements FS.
+func (f *Faulty) SetModTime(name string, t time.Time) error {
+	if _, err := f.enter(Call{Op: OpSetModTime, Name: name}); err != nil {
+		return err
+	}
+	return f.below.SetModTime(name, t)
 }
 
 // SyncDir implements FS.

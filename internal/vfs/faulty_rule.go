@@ -30,18 +30,19 @@ const (
 	OpSync
 	OpMap
 	OpUnmap
+	OpSetModTime
 	opEnd
 )
 
 // AnyOp is every operation, and ChangeOp those that change what is stored.
 const (
 	AnyOp    = opEnd - 1
-	ChangeOp = OpCreate | OpMkdirAll | OpRename | OpRemove | OpSyncDir | OpWriteAt | OpTruncate | OpAllocate | OpSync
+	ChangeOp = OpCreate | OpMkdirAll | OpRename | OpRemove | OpSyncDir | OpWriteAt | OpTruncate | OpAllocate | OpSync | OpSetModTime
 )
 
 var opNames = [...]string{
 	"open", "create", "mkdirall", "rename", "remove", "readdir", "stat", "syncdir", "lock",
-	"read", "write", "close", "size", "truncate", "allocate", "sync", "map", "unmap",
+	"read", "write", "close", "size", "truncate", "allocate", "sync", "map", "unmap", "setmodtime",
 }
 
 // String is the names of the operations in the set.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // everything makes at least one call of each operation and stops at no error.
@@ -41,6 +42,7 @@ func everything(t *testing.T, fsys FS) (failed []error) {
 	}
 	_, err = fsys.Stat("/d/a.log")
 	note(err)
+	note(fsys.SetModTime("/d/a.log", time.Now()))
 	_, err = fsys.ReadDir("/d")
 	note(err)
 	note(fsys.Rename("/d/a.log", "/d/b.log"))

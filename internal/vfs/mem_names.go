@@ -96,6 +96,21 @@ func (m *Mem) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
+// SetModTime implements FS.
+func (m *Mem) SetModTime(name string, t time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n, _ := m.mu.live.find(name)
+	switch {
+	case m.mu.dead:
+		return &fs.PathError{Op: "setmodtime", Path: name, Err: ErrCrashed}
+	case n == nil:
+		return &fs.PathError{Op: "setmodtime", Path: name, Err: fs.ErrNotExist}
+	}
+	n.modified = t
+	return nil
+}
+
 // Stat implements FS.
 func (m *Mem) Stat(name string) (fs.FileInfo, error) {
 	m.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // OS is the host's file system.
@@ -48,6 +49,7 @@ func (osFS) Rename(oldname, newname string) error       { return os.Rename(oldna
 func (osFS) Remove(name string) error                   { return os.Remove(name) }
 func (osFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
 func (osFS) Stat(name string) (fs.FileInfo, error)      { return os.Stat(name) }
+func (osFS) SetModTime(name string, t time.Time) error  { return os.Chtimes(name, time.Time{}, t) }
 func (osFS) SyncDir(name string) error                  { return syncDir(name) }
 
 func (osFS) Lock(name string) (io.Closer, error) {

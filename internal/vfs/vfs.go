@@ -10,6 +10,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"time"
 )
 
 // FS is a file system. All methods may be called concurrently.
@@ -34,6 +35,8 @@ type FS interface {
 	ReadDir(name string) ([]fs.DirEntry, error)
 	// Stat tells size and modification time.
 	Stat(name string) (fs.FileInfo, error)
+	// SetModTime sets a file's modification time, which need not be durable.
+	SetModTime(name string, t time.Time) error
 	// SyncDir makes the directory's names durable: what was created, renamed
 	// and removed in it before the call. A documented no-op on Windows.
 	SyncDir(name string) error

@@ -1,0 +1,113 @@
+package log
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+
+	"github.com/seglog/seglog/internal/kafkadir"
+	"github.com/seglog/seglog/internal/vfs"
+)
+
+// checkpoints are the offsets that a broker keeps of all partitions in four
+// files.
+type checkpoints [4]kafkadir.Offsets
+
+const (
+	highWatermark = iota
+	recoveryPoint
+	logStart
+	cleaned // is only kept
+)
+
+var checkpointFiles = [...]string{
+	highWatermark: kafkadir.HighWatermarkFile,
+	recoveryPoint: kafkadir.RecoveryPointFile,
+	logStart:      kafkadir.LogStartFile,
+	cleaned:       kafkadir.CleanerFile,
+}
+
+// readCheckpoints reads the four. A file that is not one has no entries, and a
+// note says so; that one cannot be read now does not make it so.
+func readCheckpoints(fsys vfs.FS, dir string) (c checkpoints, notes []error, err error) {
+	for i, name := range checkpointFiles {
+		c[i], err = kafkadir.ReadOffsets(fsys, dir, name)
+		switch {
+		case errors.As(err, new(*fs.PathError)):
+			return c, nil, err
+		case err != nil:
+			notes = append(notes, err)
+			c[i] = nil // differs from all that is written
+		}
+	}
+	return c, notes, nil
+}
+
+// Checkpoint makes everything appended before the call durable and notes it,
+// for this engine and for brokers. A log that fails does not keep the others
+// from it.
+func (m *Manager) Checkpoint(ctx context.Context) error {
+	if err := m.writable(); err != nil {
+		return err
+	}
+	var errs []error
+	for _, l := range m.Logs() {
+		if err := l.Checkpoint(ctx); err != nil && !errors.Is(err, ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	m.change.Lock()
+	defer m.change.Unlock()
+	if err := m.writable(); err != nil { // it was closed in the meantime
+		return errors.Join(append(errs, err)...)
+	}
+	return errors.Join(append(errs, m.writeFiles(highWatermark, recoveryPoint, logStart))...)
+}
+
+// writeFiles replaces those of the checkpoint files that say something else
+// than is true now. The caller holds change.
+func (m *Manager) writeFiles(which ...int) error {
+	var errs []error
+	for _, i := range which {
+		now := m.offsets(i)
+		if m.disk[i] != nil && maps.Equal(now, m.disk[i]) {
+			continue
+		}
+		err := kafkadir.WriteOffsets(m.opts.Log.Env.FS, m.dir, checkpointFiles[i], now)
+		if err == nil {
+			m.disk[i] = now
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// offsets are a checkpoint's for the partitions as they are. What is known of
+// those that are not open stays.
+func (m *Manager) offsets(which int) kafkadir.Offsets {
+	now := make(kafkadir.Offsets)
+	for _, p := range m.Partitions() {
+		name := p.parsed.Live()
+		if p.Log == nil || which == cleaned {
+			if old, ok := m.disk[which][name]; ok && p.State != PartitionDeleted && p.State != PartitionStray {
+				now[name] = old
+			}
+			continue
+		}
+		switch which {
+		case highWatermark:
+			now[name] = p.Log.HighWatermark()
+		case recoveryPoint:
+			now[name] = p.Log.Durable()
+		case logStart:
+			if first := p.Log.First(); first > p.Log.oldestBase() {
+				now[name] = first
+			} else {
+				delete(now, name) // of a future copy of the same name
+			}
+		}
+	}
+	return now
+}
+
+func (l *Log) oldestBase() int64 { return l.set.Load().oldest().Base() }

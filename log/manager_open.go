@@ -1,0 +1,186 @@
+package log
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/seglog/seglog/internal/kafkadir"
+	"github.com/seglog/seglog/internal/vfs"
+	"github.com/seglog/seglog/segment"
+)
+
+// OpenManager opens a directory of logs, which is created if need be (not by
+// ReadOnly), and the logs of all its partitions.
+//
+// A log that cannot be opened does not keep the others from it: see Partitions.
+// The error is one of the directory: it cannot be read or written, ctx is done
+// (calling again goes on), or a process writes to it, a Kafka broker say
+// (ErrLocked). ReadOnly needs no lock, and reads beside such a process.
+//
+// Of what a broker noted, a partition's log start offset is obeyed. Recovery
+// points are not: logs that this engine has not closed itself are verified from
+// their first batch on.
+func OpenManager(ctx context.Context, dir string, o ManagerOptions) (_ *Manager, err error) {
+	o, err = o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	m := &Manager{dir: dir, opts: o, cache: segment.NewCache(o.Log.MappedSegments)}
+	m.mu.partitions = make(map[string]*Partition)
+	if o.Log.Mode != ReadOnly {
+		if err := m.lock(); err != nil {
+			return nil, err
+		}
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, m.closeLogs(), m.unlock())
+		}
+	}()
+	if err := m.files(); err != nil {
+		return nil, err
+	}
+	if err := m.list(); err != nil {
+		return nil, err
+	}
+	parallel(ctx, o.Parallel, slices.Collect(maps.Values(m.mu.partitions)), func(p *Partition) { m.open(ctx, p) })
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return m, nil
+}
+
+// lock takes both locks: ours, and the one that brokers take, so that none
+// starts beside us.
+func (m *Manager) lock() error {
+	fsys := m.opts.Log.Env.FS
+	if err := fsys.MkdirAll(m.dir, 0o755); err != nil {
+		return err
+	}
+	ours, err := fsys.Lock(filepath.Join(m.dir, LockName))
+	if err != nil {
+		return err
+	}
+	m.locks = append(m.locks, ours)
+	brokers, err := vfs.LockRecords(fsys, filepath.Join(m.dir, kafkadir.LockFile))
+	if err != nil {
+		return errors.Join(err, m.unlock())
+	}
+	m.locks = append(m.locks, brokers)
+	return nil
+}
+
+func (m *Manager) unlock() error {
+	var errs []error
+	for _, l := range slices.Backward(m.locks) {
+		errs = append(errs, l.Close())
+	}
+	m.locks = nil
+	return errors.Join(errs...)
+}
+
+// files reads the directory's text files. The mark of a clean shutdown goes
+// before anything is changed: a broker would look at nothing while it is there.
+func (m *Manager) files() error {
+	fsys := m.opts.Log.Env.FS
+	marker := filepath.Join(m.dir, kafkadir.CleanShutdownFile)
+	_, err := fsys.Stat(marker)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	m.found.Clean = err == nil
+	if m.found.Clean && m.opts.Log.Mode != ReadOnly {
+		if err := errors.Join(fsys.Remove(marker), fsys.SyncDir(m.dir)); err != nil {
+			return err
+		}
+	}
+	if m.found.Meta, err = kafkadir.ReadMeta(fsys, m.dir); err != nil {
+		m.note("%v", err)
+	}
+	var notes []error
+	if m.disk, notes, err = readCheckpoints(fsys, m.dir); err != nil {
+		return err
+	}
+	for _, n := range notes {
+		m.note("not believed: %v", n)
+	}
+	return nil
+}
+
+// note takes note of an oddity. It is called before there are goroutines.
+func (m *Manager) note(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	m.found.Notes = append(m.found.Notes, text)
+	m.opts.Log.Logger.Warn("log: in the directory of a manager", "dir", m.dir, "note", text)
+}
+
+// list finds the partitions. KRaft's own log is the controller's and none.
+func (m *Manager) list() error {
+	entries, err := m.opts.Log.Env.FS.ReadDir(m.dir)
+	if err != nil {
+		return err
+	}
+	now := m.opts.Log.Env.Now()
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		name, ok := kafkadir.ParseName(e.Name())
+		if !ok || name.Topic == kafkadir.ClusterMetadata {
+			m.note("%s is left alone: it is no directory of a partition", e.Name())
+			continue
+		}
+		m.put(&Partition{Name: e.Name(), Topic: name.Topic, Number: name.Partition, State: name.State, parsed: name, deleted: now})
+	}
+	return nil
+}
+
+// open opens the log of a partition, or notes why it cannot be.
+func (m *Manager) open(ctx context.Context, found *Partition) {
+	p := *found
+	p.Log, p.Err = nil, nil
+	dir := filepath.Join(m.dir, p.Name)
+	id, err := kafkadir.ReadTopicID(m.opts.Log.Env.FS, dir)
+	if err != nil { // no data hangs on it
+		m.opts.Log.Logger.Warn("log: a partition without its topic id", "error", err)
+	}
+	p.TopicID = id
+	if p.State == PartitionLive {
+		if p.Log, p.Err = Open(ctx, dir, m.logOptions(p.Name)); p.Err == nil {
+			m.obey(&p)
+		}
+	}
+	if p.Err != nil {
+		m.opts.Log.Logger.Error("log: a partition is set aside", "dir", dir, "error", p.Err)
+	}
+	m.put(&p)
+}
+
+// obey raises the log start to what a broker noted since this engine had the
+// log last. Of a log it never had, recovery knows.
+func (m *Manager) obey(p *Partition) {
+	start, ok := m.disk[logStart][p.parsed.Live()]
+	if !ok || start <= p.Log.First() || m.opts.Log.Mode == ReadOnly {
+		return
+	}
+	if err := p.Log.DropBefore(min(start, p.Log.End())); err != nil {
+		p.Err = errors.Join(err, p.Log.Close())
+		p.Log = nil
+	}
+}
+
+// logOptions are the settings of one partition's log.
+func (m *Manager) logOptions(name string) Options {
+	o := m.opts.Log
+	if m.opts.Each != nil {
+		o = m.opts.Each(name, o)
+		o.Mode, o.Env = m.opts.Log.Mode, m.opts.Log.Env
+	}
+	o.cache = m.cache
+	return o
+}

@@ -1,0 +1,151 @@
+package log
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/seglog/seglog/internal/kafkadir"
+	"github.com/seglog/seglog/internal/vfs"
+	"github.com/seglog/seglog/record"
+)
+
+// Create makes the directory of a new partition, with a name like topic-0, and
+// opens its log. One that is there is ErrExists.
+//
+// The id is the topic's in the cluster's metadata. Without one the partition
+// has no partition.metadata, and a broker since Kafka 3.7 would set it aside as
+// stray.
+func (m *Manager) Create(ctx context.Context, name string, id TopicID) (*Log, error) {
+	parsed, ok := kafkadir.ParseName(name)
+	if !ok || parsed.State != PartitionLive || !kafkadir.ValidTopic(parsed.Topic) || parsed.Topic == kafkadir.ClusterMetadata {
+		return nil, fmt.Errorf("log: %w: %q is no name of a partition", record.ErrInvalid, name)
+	}
+	m.change.Lock()
+	defer m.change.Unlock()
+	if err := m.writable(); err != nil {
+		return nil, err
+	}
+	if m.lookup(name) != nil {
+		return nil, fmt.Errorf("%w: %s", ErrExists, name)
+	}
+	// A checkpoint may still have an offset of an earlier one of that name.
+	if err := m.writeFiles(highWatermark, recoveryPoint, logStart, cleaned); err != nil {
+		return nil, err
+	}
+	fsys, dir := m.opts.Log.Env.FS, filepath.Join(m.dir, name)
+	if err := fsys.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	if id != (TopicID{}) {
+		if err := kafkadir.WriteTopicID(fsys, dir, id); err != nil {
+			return nil, err
+		}
+	}
+	return m.reopen(ctx, &Partition{Name: name, Topic: parsed.Topic, Number: parsed.Partition, parsed: parsed})
+}
+
+// Reopen tries again to open a partition that was set aside, for instance since
+// the disk was full. The log of one that is open is returned.
+func (m *Manager) Reopen(ctx context.Context, name string) (*Log, error) {
+	m.change.Lock()
+	defer m.change.Unlock()
+	if l, err := m.Log(name); err == nil || errors.Is(err, ErrNoPartition) || errors.Is(err, ErrClosed) {
+		return l, err
+	}
+	return m.reopen(ctx, m.lookup(name))
+}
+
+func (m *Manager) reopen(ctx context.Context, p *Partition) (*Log, error) {
+	m.open(ctx, p)
+	p = m.lookup(p.Name)
+	return p.Log, p.Err
+}
+
+// Delete closes a partition's log and takes the partition away for good: its
+// directory is renamed, which is durable when Delete returns, and its files are
+// unlinked later, by Maintain or Close. One that could not be opened can be
+// deleted, too, and so can future copies and strays, by their directory's name.
+func (m *Manager) Delete(name string) error {
+	m.change.Lock()
+	defer m.change.Unlock()
+	if err := m.writable(); err != nil {
+		return err
+	}
+	p := m.lookup(name)
+	if p == nil || p.State == PartitionDeleted {
+		return fmt.Errorf("%w: %s", ErrNoPartition, name)
+	}
+	if p.Log != nil {
+		if err := p.Log.Close(); err != nil { // what it could not write is not wanted
+			m.opts.Log.Logger.Warn("log: closing a log to delete it", "name", name, "error", err)
+		}
+	}
+	gone := *p
+	gone.Log, gone.Err = nil, nil
+	gone.parsed.State, gone.parsed.ID = PartitionDeleted, kafkadir.NewID().Hex()
+	gone.Name, gone.State, gone.deleted = gone.parsed.String(), PartitionDeleted, m.opts.Log.Env.Now()
+	if err := vfs.Replace(m.opts.Log.Env.FS, filepath.Join(m.dir, name), filepath.Join(m.dir, gone.Name)); err != nil {
+		return errors.Join(err, m.putBack(p, &gone))
+	}
+	m.without(name)
+	m.put(&gone)
+	// If this fails the lines stay, and do no harm: see Create.
+	return m.writeFiles(highWatermark, recoveryPoint, logStart, cleaned)
+}
+
+// putBack is what is left of a partition whose directory may have been renamed.
+func (m *Manager) putBack(p, gone *Partition) error {
+	_, err := m.opts.Log.Env.FS.Stat(filepath.Join(m.dir, gone.Name))
+	if err == nil { // and only the sync failed
+		m.without(p.Name)
+		m.put(gone)
+		return nil
+	}
+	if p.State == PartitionLive {
+		m.open(context.Background(), p)
+	}
+	return nil
+}
+
+// unlinkDeleted removes the directories of partitions that were deleted no later
+// than due. One that cannot be removed stays for another time.
+func (m *Manager) unlinkDeleted(due func(*Partition) bool) error {
+	var errs []error
+	for _, p := range m.Partitions() {
+		if p.State != PartitionDeleted || !due(&p) {
+			continue
+		}
+		if err := removeTree(m.opts.Log.Env.FS, filepath.Join(m.dir, p.Name)); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		m.without(p.Name)
+	}
+	return errors.Join(errs...)
+}
+
+// removeTree removes a directory with the files in it.
+func removeTree(fsys vfs.FS, dir string) error {
+	entries, err := fsys.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	errs := []error{err}
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		if e.IsDir() {
+			errs = append(errs, removeTree(fsys, name))
+			continue
+		}
+		if err := fsys.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, err)
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return fsys.Remove(dir)
+}
