@@ -20,6 +20,10 @@ type View = segment.View
 // [First, End]. Checksums have been verified; damage behind the first batch
 // ends the run before it.
 func (l *Log) Borrow(offset int64, maxBytes int64) (*View, error) {
+	return l.borrow(UpToEnd, offset, maxBytes)
+}
+
+func (l *Log) borrow(level Isolation, offset, maxBytes int64) (*View, error) {
 	r := reader{l: l, next: offset}
 	for {
 		if r.seg == nil {
@@ -35,7 +39,7 @@ func (l *Log) Borrow(offset int64, maxBytes int64) (*View, error) {
 		if err != nil {
 			return nil, err
 		}
-		v, err := p.View(r.pos, r.low, maxBytes)
+		v, err := p.View(r.pos, r.low, maxBytes, l.bound(level))
 		p.Release()
 		if err == io.EOF && r.advance() {
 			continue

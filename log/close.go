@@ -11,6 +11,7 @@ import (
 //
 // After ErrFailed nothing more is written; the next Open recovers.
 func (l *Log) Close() error {
+	l.compaction.stop()
 	l.commit.acquire()
 	defer l.release()
 	l.mu.Lock()

@@ -252,6 +252,7 @@ func (l *Log) cutLocked(target *segment.Segment, later []*segment.Segment, f seg
 	l.takeOutLocked([]*segment.Segment{target})
 	l.set.Store(l.set.Load().change(nil, next))
 	l.mu.active, l.mu.created = next, l.opts.Env.Now().UnixMilli()
+	l.compaction.cutAt(next.Base())
 	return l.cfg.FS.SyncDir(l.dir)
 }
 

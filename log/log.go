@@ -37,6 +37,8 @@ type Log struct {
 	marked   atomic.Bool // the checkpoint on disk does not claim a clean close
 	closed   atomic.Bool // for readers; mu.closed is for the others
 
+	compaction compaction
+
 	mu struct {
 		sync.Mutex
 		active   *segment.Segment

@@ -1,13 +1,11 @@
 package log
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -58,7 +56,8 @@ type ManagerOptions struct {
 	// writing holds two to four, for its newest segment and its lock.
 	Log Options
 	// Each, if not nil, changes the settings for one partition, as a topic's
-	// configuration does. Mode, Env and MappedSegments stay those of Log.
+	// configuration does. Env, MappedSegments and a ReadOnly Mode stay those of
+	// Log.
 	Each func(name string, o Options) Options
 	// Parallel is how many logs are opened or closed at a time
 	// (num.recovery.threads.per.data.dir). 0 is one for each processor.

@@ -1,6 +1,7 @@
 package log
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"maps"

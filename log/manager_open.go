@@ -119,7 +119,11 @@ func (m *Manager) note(format string, args ...any) {
 	m.opts.Log.Logger.Warn("log: in the directory of a manager", "dir", m.dir, "note", text)
 }
 
-// list finds the partitions. KRaft's own log is the controller's and none.
+// known are the directories of a broker that are no partitions of its log
+// manager: KRaft's own log, and the cache of tiered storage.
+var known = []string{kafkadir.ClusterMetadata + "-0", "remote-log-index-cache"}
+
+// list finds the partitions.
 func (m *Manager) list() error {
 	entries, err := m.opts.Log.Env.FS.ReadDir(m.dir)
 	if err != nil {
@@ -127,11 +131,11 @@ func (m *Manager) list() error {
 	}
 	now := m.opts.Log.Env.Now()
 	for _, e := range entries {
-		if !e.IsDir() {
+		if !e.IsDir() || slices.Contains(known, e.Name()) {
 			continue
 		}
 		name, ok := kafkadir.ParseName(e.Name())
-		if !ok || name.Topic == kafkadir.ClusterMetadata {
+		if !ok {
 			m.note("%s is left alone: it is no directory of a partition", e.Name())
 			continue
 		}
@@ -162,13 +166,20 @@ func (m *Manager) open(ctx context.Context, found *Partition) {
 }
 
 // obey raises the log start to what a broker noted since this engine had the
-// log last. Of a log it never had, recovery knows.
+// log last; of a log it never had, recovery knows. The high watermark is a
+// follower's to obey: who replicates to nobody has all there is.
 func (m *Manager) obey(p *Partition) {
-	start, ok := m.disk[logStart][p.parsed.Live()]
-	if !ok || start <= p.Log.First() || m.opts.Log.Mode == ReadOnly {
+	if m.opts.Log.Mode == ReadOnly {
 		return
 	}
-	if err := p.Log.DropBefore(min(start, p.Log.End())); err != nil {
+	var errs []error
+	if start := m.disk[logStart][p.Name]; start > p.Log.First() {
+		errs = append(errs, p.Log.DropBefore(min(start, p.Log.End())))
+	}
+	if mark, ok := m.disk[highWatermark][p.Name]; ok && p.Log.opts.Mode == Follower && p.Log.born.Foreign {
+		errs = append(errs, p.Log.SetHighWatermark(mark))
+	}
+	if err := errors.Join(errs...); err != nil {
 		p.Err = errors.Join(err, p.Log.Close())
 		p.Log = nil
 	}
@@ -178,8 +189,12 @@ func (m *Manager) obey(p *Partition) {
 func (m *Manager) logOptions(name string) Options {
 	o := m.opts.Log
 	if m.opts.Each != nil {
+		mode := o.Mode
 		o = m.opts.Each(name, o)
-		o.Mode, o.Env = m.opts.Log.Mode, m.opts.Log.Env
+		o.Env = m.opts.Log.Env
+		if mode == ReadOnly || o.Mode == ReadOnly {
+			o.Mode = mode
+		}
 	}
 	o.cache = m.cache
 	return o

@@ -165,6 +165,8 @@ func stillThere(r *recovery.Report) []segment.Facts {
 			facts = append(facts, f)
 		}
 	}
+	facts = append(facts, replaced(r)...)
+	slices.SortFunc(facts, func(a, b segment.Facts) int { return cmp.Compare(a.Base, b.Base) })
 	return facts
 }
 

@@ -46,6 +46,8 @@ type Options struct {
 	Trace Trace
 	// Env is the world around the log: the system's unless set.
 	Env Env
+
+	cache *segment.Cache // shared with other logs; nil: one of its own
 }
 
 // Mode is how a log is opened.
@@ -109,13 +111,17 @@ func def[T comparable](field *T, value T) {
 }
 
 func (o *Options) segmentConfig(dir string) *segment.Config {
+	cache := o.cache
+	if cache == nil {
+		cache = segment.NewCache(o.MappedSegments)
+	}
 	return &segment.Config{
 		FS:            o.Env.FS,
 		Dir:           dir,
 		Bytes:         o.SegmentBytes,
 		IndexInterval: idx.Interval(o.IndexInterval, o.SegmentBytes, segment.MaxIndexBytes),
 		MaxBatchBytes: o.MaxBatchBytes,
-		Cache:         segment.NewCache(o.MappedSegments),
+		Cache:         cache,
 		ReadOnly:      o.Mode == ReadOnly,
 		Logger:        o.Logger,
 	}

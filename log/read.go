@@ -2,7 +2,6 @@ package log
 
 import (
 	"context"
-	"io"
 	"iter"
 
 	"github.com/seglog/seglog/record"
@@ -11,29 +10,12 @@ import (
 // Read returns the record at offset; it is the caller's. ErrTrimmed and
 // ErrBeyond say that the offset is outside [First, End), ErrNoRecord that it is
 // inside and holds none. It reads up to End, so the record may not be durable.
-func (l *Log) Read(offset int64) (record.Record, error) {
-	if offset >= l.End() {
-		return record.Record{}, l.offsetError(offset, ErrBeyond)
-	}
-	for rec, err := range l.From(offset) {
-		if err != nil {
-			return record.Record{}, err
-		}
-		if rec.Offset == offset {
-			return rec, nil
-		}
-		break
-	}
-	if offset >= l.End() { // dropped in the meantime
-		return record.Record{}, l.offsetError(offset, ErrBeyond)
-	}
-	return record.Record{}, l.offsetError(offset, ErrNoRecord)
-}
+func (l *Log) Read(offset int64) (record.Record, error) { return l.Isolated(UpToEnd).Read(offset) }
 
 // From walks the records from offset on, in order, up to End as it is when it
 // is reached. The records are the caller's to keep. Offsets that hold no record
-// are passed over; transaction markers are never records. The isolation is
-// Kafka's read_uncommitted.
+// are passed over; transaction markers are never records. Those of transactions
+// are read whether or not they are committed: see Isolated.
 //
 // An error ends the walk, but for a *DamageError: who goes on gets the records
 // behind the damage. ErrTrimmed comes too when records are dropped faster than
@@ -41,7 +23,7 @@ func (l *Log) Read(offset int64) (record.Record, error) {
 //
 // The walk holds nothing of the log between two records.
 func (l *Log) From(offset int64) iter.Seq2[record.Record, error] {
-	return l.records(offset, func(int64) error { return io.EOF })
+	return l.Isolated(UpToEnd).From(offset)
 }
 
 // Tail is From that waits for more at the end, until ctx ends (its error is the
@@ -50,10 +32,5 @@ func (l *Log) From(offset int64) iter.Seq2[record.Record, error] {
 // at again, every few milliseconds at first and every tenth of a second when
 // nothing comes.
 func (l *Log) Tail(ctx context.Context, offset int64) iter.Seq2[record.Record, error] {
-	if l.opts.Mode == ReadOnly {
-		return l.records(offset, l.pollPast(ctx))
-	}
-	return l.records(offset, func(end int64) error {
-		return l.appended.Wait(ctx, func() bool { return l.end.Load() > end || l.end.Load() < end })
-	})
+	return l.Isolated(UpToEnd).Tail(ctx, offset)
 }

@@ -149,27 +149,29 @@ func (r *reader) skip(d *DamageError) bool {
 	return true
 }
 
-// records walks the records of the log; at its end it asks wait, which returns
-// nil when there is more.
-func (l *Log) records(offset int64, wait func(end int64) error) iter.Seq2[record.Record, error] {
+// records walks the records that the level shows; where they end it asks wait,
+// which returns nil when the level's bound has reached want, or the log was cut
+// below next.
+func (l *Log) records(level Isolation, offset int64, wait func(next, want int64) error) iter.Seq2[record.Record, error] {
 	return func(yield func(record.Record, error) bool) {
 		r := reader{l: l, next: offset}
 		var packed []byte // compressed batches are read into it
 		for {
 			from := r.next
-			b, buf, err := r.batch(packed)
+			b, buf, err := r.batchBelow(level, packed)
 			packed = nil
 			if err == nil {
 				if b.Codec() != record.None {
 					packed = buf
 				}
-				if !b.Control() && !r.yield(b, from, yield) {
+				hidden := b.Control() || level == ReadCommitted && b.Transactional() && l.isAborted(&b.BatchHeader)
+				if !hidden && !r.yield(b, from, yield) {
 					return
 				}
 				continue
 			}
 			if err == io.EOF {
-				if err = wait(r.next); err == nil {
+				if err = wait(from, max(from+1, b.NextOffset())); err == nil {
 					continue
 				}
 				if err == io.EOF {
@@ -182,6 +184,31 @@ func (l *Log) records(offset int64, wait func(end int64) error) iter.Seq2[record
 			}
 		}
 	}
+}
+
+// batchBelow is batch for batches that end at or below the level's bound. With
+// io.EOF comes the header of the one that does not, or none.
+func (r *reader) batchBelow(level Isolation, buf []byte) (b record.Batch, _ []byte, err error) {
+	if level == UpToEnd {
+		b, buf, err = r.batch(buf)
+		if err == io.EOF {
+			b = record.Batch{}
+		}
+		return b, buf, err
+	}
+	from, bound := r.next, r.l.bound(level)
+	if from >= bound && from <= r.l.End() && from >= r.l.First() && !r.l.closed.Load() {
+		return b, buf, io.EOF
+	}
+	b, buf, err = r.batch(buf)
+	if err == nil && b.NextOffset() > bound && bound < r.l.End() {
+		r.seg, r.next = nil, from
+		return b, buf, io.EOF
+	}
+	if err == io.EOF {
+		b = record.Batch{}
+	}
+	return b, buf, err
 }
 
 // yield yields the records at or above from of the batch just read, which own

@@ -99,14 +99,14 @@ func (l *Log) namesChanged() (bool, error) {
 
 // pollPast waits for a read-only log to reach beyond an offset. The appender is
 // another process and stores to memory, of which no system tells: so it looks.
-func (l *Log) pollPast(ctx context.Context) func(end int64) error {
+func (l *Log) pollPast(ctx context.Context, level Isolation) func(next, want int64) error {
 	const first, last = 2 * time.Millisecond, 100 * time.Millisecond
-	return func(end int64) error {
+	return func(next, want int64) error {
 		for pause := first; ; pause = min(2*pause, last) {
 			if err := l.Refresh(ctx); err != nil {
 				return err
 			}
-			if l.End() != end {
+			if l.bound(level) >= want || l.End() < next {
 				return nil
 			}
 			select {

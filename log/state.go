@@ -93,7 +93,9 @@ func (s *state) replay(segments []*segment.Segment, from, end int64) error {
 			if b.BaseOffset >= end {
 				return errStop
 			}
-			s.epochs.Assign(b.LeaderEpoch, b.BaseOffset)
+			if b.LeaderEpoch > s.latestEpoch() { // older ones are known, or were given up
+				s.epochs.Assign(b.LeaderEpoch, b.BaseOffset)
+			}
 			if b.ProducerID < 0 {
 				return nil
 			}
@@ -130,11 +132,15 @@ func (l *Log) publishLocked() {
 // read_committed).
 func (l *Log) LastStable() int64 { return min(l.unstable.Load(), l.HighWatermark()) }
 
+// AbortedTxn is an aborted transaction: its producer, its first record and its
+// marker.
+type AbortedTxn = index.AbortedTxn
+
 // Aborted lists the aborted transactions that have records in [from, end), for
 // a reader that gets those records and is to pass over them (the answer of
 // Kafka's Fetch). Transactions decided only behind end may be listed too.
-func (l *Log) Aborted(from, end int64) []index.AbortedTxn {
-	var list []index.AbortedTxn
+func (l *Log) Aborted(from, end int64) []AbortedTxn {
+	var list []AbortedTxn
 	all := *l.aborted.Load()
 	i, _ := slices.BinarySearchFunc(all, from, func(a index.AbortedTxn, from int64) int {
 		return int(min(max(a.Last-from, -1), 1))

@@ -30,6 +30,9 @@ func (l *Log) loadState(r *recovery.Report, segments []*segment.Segment) (state,
 		return s, s.replay(segments, from, r.End)
 	}
 	var s state
+	if h, err := l.readEpochs(r); err == nil { // it may know epochs whose batches are gone
+		s.epochs = h
+	}
 	first := segments[0].Base()
 	// The newest snapshot knows producers whose batches are gone. Aborted
 	// transactions and epochs are derived from what is there all the same.
@@ -51,18 +54,11 @@ func (l *Log) stateNoted(r *recovery.Report, segments []*segment.Segment) (s sta
 	if c == nil || len(r.Damage) > 0 || c.ProducersAt > r.End || c.Dropping {
 		return s, 0, false
 	}
-	text, err := vfs.ReadFile(l.cfg.FS, filepath.Join(l.dir, epochs.FileName))
-	if errors.Is(err, fs.ErrNotExist) && r.End == segments[0].Base() {
-		err = nil // nothing was ever appended
+	history, err := l.readEpochs(r)
+	if (err != nil || len(history.Entries()) == 0) && r.End > segments[0].Base() {
+		return state{}, 0, false // there are batches, and an epoch at least with them
 	}
-	if err == nil {
-		s.epochs, err = epochs.Decode(text)
-	}
-	if err != nil {
-		return state{}, 0, false
-	}
-	s.epochs.TruncateFromEnd(r.End)
-	s.epochs.TruncateFromStart(r.LogStart)
+	s.epochs = history
 	if c.Producers > 0 {
 		table, err := l.readSnapshot(c.ProducersAt)
 		if err != nil {
@@ -92,6 +88,18 @@ func (l *Log) stateNoted(r *recovery.Report, segments []*segment.Segment) (s sta
 		}
 	}
 	return s, c.ProducersAt, below == c.Aborted
+}
+
+// readEpochs is the history of leader epochs as far as it is about the log.
+func (l *Log) readEpochs(r *recovery.Report) (epochs.History, error) {
+	text, err := vfs.ReadFile(l.cfg.FS, filepath.Join(l.dir, epochs.FileName))
+	if err != nil {
+		return epochs.History{}, err
+	}
+	h, err := epochs.Decode(text)
+	h.TruncateFromEnd(r.End)
+	h.TruncateFromStart(r.LogStart)
+	return h, err
 }
 
 // readTxns is a segment's transaction index.

@@ -3,7 +3,6 @@ package recovery
 // For tests of the outside package.
 var (
 	WholeOldMessage  = wholeOldMessage
-	ParseLogStart    = parseLogStart
 	DecodeCheckpoint = decodeCheckpoint
 )
 

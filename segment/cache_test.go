@@ -1,6 +1,7 @@
 package segment_test
 
 import (
+	"math"
 	"sync"
 	"testing"
 
@@ -105,7 +106,7 @@ func TestViewOutlivesRemovalAndIsPoisoned(t *testing.T) {
 	s := sealed(t, cfg, 1)[0]
 	p, err := s.Pin()
 	require.NoError(t, err)
-	v, err := p.View(0, 0, 1<<20)
+	v, err := p.View(0, 0, 1<<20, math.MaxInt64)
 	require.NoError(t, err)
 	p.Release()
 	want := append([]byte(nil), v.Bytes()...)
@@ -135,12 +136,12 @@ func TestViewIsWholeBatches(t *testing.T) {
 	p, err := s.Pin()
 	require.NoError(t, err)
 	defer p.Release()
-	one, err := p.View(0, 0, 1)
+	one, err := p.View(0, 0, 1, math.MaxInt64)
 	require.NoError(t, err)
 	defer one.Release()
 	assert.EqualValues(t, 2, one.Next())
 	size := int64(len(one.Bytes()))
-	three, err := p.View(0, 0, 3*size+size/2)
+	three, err := p.View(0, 0, 3*size+size/2, math.MaxInt64)
 	require.NoError(t, err)
 	defer three.Release()
 	assert.EqualValues(t, 6, three.Next())

@@ -161,9 +161,10 @@ func (p Pin) Read(position, next int64, buf []byte) (b record.Batch, _ []byte, e
 
 // Run verifies whole batches from position on, as many as fit maxBytes but at
 // least one, and returns their memory, which is the mapping's and valid until
-// Release. io.EOF says that the log ends at position. Damage behind the first
-// batch only ends the run.
-func (p Pin) Run(position, next, maxBytes int64) (data []byte, last int64, err error) {
+// Release. No batch of it reaches beyond the offset bound. io.EOF says that the
+// log, or what is below bound, ends at position. Damage behind the first batch
+// only ends the run.
+func (p Pin) Run(position, next, maxBytes, bound int64) (data []byte, last int64, err error) {
 	defer p.faulted(next, &err)
 	defer vfs.Unguard(vfs.Guard(), &err)
 	if position >= p.size {
@@ -178,7 +179,10 @@ func (p Pin) Run(position, next, maxBytes int64) (data []byte, last int64, err e
 		if err != nil && pos == position {
 			return nil, next, p.damage(position, next, err)
 		}
-		if err != nil || (pos > position && pos+int64(b.Size)-position > maxBytes) {
+		if err == nil && b.NextOffset() > bound && pos == position {
+			return nil, next, io.EOF
+		}
+		if err != nil || b.NextOffset() > bound || pos > position && pos+int64(b.Size)-position > maxBytes {
 			break
 		}
 		next, pos = b.NextOffset(), pos+int64(b.Size)

@@ -27,8 +27,8 @@ type View struct {
 }
 
 // View is Run with a pin of its own, released by the View's Release.
-func (p Pin) View(position, next, maxBytes int64) (*View, error) {
-	data, last, err := p.Run(position, next, maxBytes)
+func (p Pin) View(position, next, maxBytes, bound int64) (*View, error) {
+	data, last, err := p.Run(position, next, maxBytes, bound)
 	if err != nil {
 		return nil, err
 	}

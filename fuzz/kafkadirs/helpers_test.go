@@ -34,8 +34,14 @@ func open(t testing.TB, dir string, o log.Options) *log.Log {
 // all reads every record there is, each as its line in an expected-*.txt.
 func all(t testing.TB, l *log.Log) []string {
 	t.Helper()
+	return allAt(t, l, log.UpToEnd)
+}
+
+// allAt is what a reader of that isolation is handed.
+func allAt(t testing.TB, l *log.Log, level log.Isolation) []string {
+	t.Helper()
 	lines := []string{}
-	for r, err := range l.From(l.First()) {
+	for r, err := range l.Isolated(level).From(l.First()) {
 		require.NoError(t, err)
 		lines = append(lines, line(&r))
 	}

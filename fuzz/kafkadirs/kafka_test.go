@@ -175,7 +175,7 @@ func TestKafkaDirsExpected(t *testing.T) {
 func holdsExpected(t *testing.T, l *log.Log, list string) {
 	text, err := os.ReadFile(list)
 	require.NoError(t, err)
-	want := []string{}
+	want, decided := []string{}, []string{}
 	var beginning, stable, end, uncommitted, committed, control, empty int64
 	controls := map[int64]bool{}
 	for i, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
@@ -195,7 +195,14 @@ func holdsExpected(t *testing.T, l *log.Log, list string) {
 			continue
 		}
 		want = append(want, strings.Join(f[:6], "\t"))
+		if f[6] == "committed" {
+			decided = append(decided, strings.Join(f[:6], "\t"))
+		}
 	}
+	require.Equal(t, stable, l.LastStable())
+	require.Len(t, decided, int(committed))
+	require.Equal(t, decided, allAt(t, l, log.ReadCommitted))
+	require.Equal(t, want, allAt(t, l, log.ReadUncommitted))
 	require.Equal(t, beginning, l.First())
 	require.Equal(t, end, l.End())
 	got := all(t, l)

@@ -23,17 +23,19 @@ var engine = map[string][]string{
 	"index":  {"record"},
 	"segment": {"index", "record", "internal/vfs", "internal/invariants",
 		"github.com/cespare/xxhash"},
-	"retention": {},
+	"retention":         {},
+	"retention/compact": {"segment", "index", "record", "internal/vfs", "github.com/cespare/xxhash"},
 	"recovery": {"segment", "index", "record", "internal/vfs", "internal/invariants", "internal/epochs", "internal/producers",
-		"github.com/cespare/xxhash"},
-	"log": {"recovery", "retention", "segment", "index", "record", "internal/vfs", "internal/notify", "internal/invariants",
-		"internal/epochs", "internal/producers",
+		"internal/kafkadir", "github.com/cespare/xxhash"},
+	"log": {"recovery", "retention", "retention/compact", "segment", "index", "record", "internal/vfs", "internal/notify", "internal/invariants",
+		"internal/epochs", "internal/producers", "internal/kafkadir",
 		"github.com/google/btree", "github.com/cespare/xxhash"},
 	"internal/vfs":        {"internal/invariants", "github.com/edsrzf/mmap-go", "golang.org/x/sys"},
 	"internal/notify":     {"internal/invariants"},
 	"internal/invariants": {},
 	"internal/epochs":     {},
 	"internal/producers":  {"record"},
+	"internal/kafkadir":   {"internal/vfs"},
 }
 
 // modules is all that a program compiles that embeds the log.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestConformance holds every implementation to the contract in vfs.go.
@@ -37,6 +38,7 @@ func TestConformance(t *testing.T) {
 		"removed but in use": testRemovedInUse,
 		"directories":        testDirectories,
 		"lock":               testLock,
+		"modification time":  testModTime,
 	}
 	for system, open := range systems {
 		for clause, test := range clauses {
@@ -283,6 +285,18 @@ func testDirectories(t *testing.T, fsys FS, dir string) {
 	}
 	must(t, fsys.Rename(filepath.Join(dir, "x"), filepath.Join(dir, "z")))
 	wantContent(t, fsys, filepath.Join(dir, "z", "y", "b"), "bb")
+}
+
+func testModTime(t *testing.T, fsys FS, dir string) {
+	name, at := filepath.Join(dir, "a"), time.UnixMilli(1_600_000_000_000)
+	write(t, create(t, fsys, name), 0, "old news")
+	must(t, fsys.SetModTime(name, at))
+	info, err := fsys.Stat(name)
+	must(t, err)
+	if !info.ModTime().Equal(at) {
+		t.Errorf("modified at %v, want %v", info.ModTime(), at)
+	}
+	wantContent(t, fsys, name, "old news")
 }
 
 func testLock(t *testing.T, fsys FS, dir string) {

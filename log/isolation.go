@@ -1,0 +1,121 @@
+package log
+
+import (
+	"context"
+	"io"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/seglog/seglog/record"
+)
+
+// Isolation is how far a reader reads, and what it is handed.
+type Isolation int
+
+const (
+	// UpToEnd reads everything appended, as another replica does and as the
+	// methods of Log do.
+	UpToEnd Isolation = iota
+	// ReadUncommitted reads what is below the high watermark
+	// (isolation.level=read_uncommitted).
+	ReadUncommitted
+	// ReadCommitted reads what is below the last stable offset and passes over
+	// the records of aborted transactions (read_committed).
+	ReadCommitted
+)
+
+// Isolated reads a log at an isolation level. It is a small value to be copied.
+// Its methods are those of Log, with End for the level's bound.
+type Isolated struct {
+	l     *Log
+	level Isolation
+}
+
+// Isolated is the log as readers at that level see it.
+func (l *Log) Isolated(level Isolation) Isolated { return Isolated{l, level} }
+
+// End is the offset up to which the level reads.
+func (i Isolated) End() int64 { return i.l.bound(i.level) }
+
+func (l *Log) bound(level Isolation) int64 {
+	switch level {
+	case ReadUncommitted:
+		return l.HighWatermark()
+	case ReadCommitted:
+		return l.LastStable()
+	}
+	return l.End()
+}
+
+// Read is [Log.Read]; an offset at or above End is ErrBeyond, one in an aborted
+// transaction ErrNoRecord to a reader of committed records.
+func (i Isolated) Read(offset int64) (record.Record, error) {
+	l := i.l
+	if offset >= i.End() {
+		return record.Record{}, l.offsetError(offset, ErrBeyond)
+	}
+	for rec, err := range i.From(offset) {
+		if err != nil {
+			return record.Record{}, err
+		}
+		if rec.Offset == offset {
+			return rec, nil
+		}
+		break
+	}
+	if offset >= l.End() { // dropped in the meantime
+		return record.Record{}, l.offsetError(offset, ErrBeyond)
+	}
+	return record.Record{}, l.offsetError(offset, ErrNoRecord)
+}
+
+// From is [Log.From]. An offset above End, but not above the log's, is where
+// nothing is to be read yet.
+func (i Isolated) From(offset int64) iter.Seq2[record.Record, error] {
+	return i.l.records(i.level, offset, func(int64, int64) error { return io.EOF })
+}
+
+// Tail is [Log.Tail]; it is also woken when End moves for another reason than
+// an append.
+func (i Isolated) Tail(ctx context.Context, offset int64) iter.Seq2[record.Record, error] {
+	l := i.l
+	if l.opts.Mode == ReadOnly {
+		return l.records(i.level, offset, l.pollPast(ctx, i.level))
+	}
+	return l.records(i.level, offset, func(next, want int64) error {
+		return l.appended.Wait(ctx, func() bool { return l.bound(i.level) >= want || l.end.Load() < next })
+	})
+}
+
+// Borrow is [Log.Borrow]. Records of aborted transactions are in the View all
+// the same: Aborted lists them, for whoever decodes it to pass over.
+func (i Isolated) Borrow(offset, maxBytes int64) (*View, error) {
+	return i.l.borrow(i.level, offset, maxBytes)
+}
+
+// OffsetAt is [Log.OffsetAt], at most End.
+func (i Isolated) OffsetAt(t time.Time) (int64, error) {
+	offset, err := i.l.OffsetAt(t)
+	return min(offset, i.End()), err
+}
+
+// isAborted says whether a data batch belongs to a transaction that was aborted.
+func (l *Log) isAborted(h *record.BatchHeader) bool {
+	all := *l.aborted.Load()
+	i, _ := slices.BinarySearchFunc(all, h.BaseOffset, func(a AbortedTxn, base int64) int {
+		if a.Last <= base {
+			return -1
+		}
+		return 1
+	})
+	for _, a := range all[i:] { // whose markers are behind the batch
+		if a.ProducerID == h.ProducerID && a.First <= h.BaseOffset {
+			return true
+		}
+		if a.LastStableOffset > h.BaseOffset {
+			break // later ones began behind it
+		}
+	}
+	return false
+}
