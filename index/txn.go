@@ -53,7 +53,7 @@ func DecodeTxns(b []byte, base int64) ([]AbortedTxn, error) {
 			Last:             int64(binary.BigEndian.Uint64(b[18:])),
 			LastStableOffset: int64(binary.BigEndian.Uint64(b[26:])),
 		}
-		if a.Last < base || a.Last <= last || a.First < 0 || a.First > a.Last {
+		if a.Last < base || a.Last <= last || a.First < 0 || a.First >= a.Last { // zeros, too
 			return nil, fmt.Errorf("index: transaction index entry %d, offsets %d to %d, cannot be in segment %d", i, a.First, a.Last, base)
 		}
 		list, last, b = append(list, a), a.Last, b[TxnEntrySize:]

@@ -203,6 +203,12 @@ func (l *Log) placeMarked(b record.Batch, p *placing) (a Appended, rolled RollEv
 			return a, rolled, err
 		}
 	}
+	if l.mu.epochsBehind {
+		if err := l.writeEpochs(&l.mu.state); err != nil {
+			return a, rolled, err
+		}
+		l.mu.epochsBehind = false
+	}
 	if h.LeaderEpoch > l.epoch.Load() {
 		if err := l.assignEpochLocked(h.LeaderEpoch, first); err != nil {
 			return a, rolled, err

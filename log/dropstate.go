@@ -38,9 +38,7 @@ func (l *Log) dropStateLocked(start int64) {
 	oldest := l.set.Load().oldest().Base()
 	s.aborted = slices.DeleteFunc(slices.Clone(s.aborted), func(a index.AbortedTxn) bool { return a.Last < oldest })
 	if s.epochs.TruncateFromStart(start) {
-		if err := l.writeEpochs(s); err != nil { // derived: the next open does it
-			l.opts.Logger.Warn("log: the leader epochs could not be written", "dir", l.dir, "error", err)
-		}
+		l.keepEpochs(s)
 	}
 	l.publishLocked()
 }

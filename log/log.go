@@ -49,6 +49,9 @@ type Log struct {
 		closed   bool
 		state    state
 		txnFiles []string // transaction indexes written to and not yet synced
+		// epochsBehind says that the file of leader epochs is not what state has:
+		// nothing may be appended that it would then be wrong about.
+		epochsBehind bool
 	}
 }
 

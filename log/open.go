@@ -141,7 +141,11 @@ func (l *Log) startState(r *recovery.Report, segments []*segment.Segment) error 
 	l.highWatermark.Store(r.HighWatermark)
 	l.replicated.Store(l.opts.Mode == Follower)
 	l.publishLocked()
-	if r.Clean || l.opts.Mode == ReadOnly {
+	if l.opts.Mode == ReadOnly {
+		return nil
+	}
+	if r.Clean { // but an epoch whose leader wrote nothing is given up
+		l.keepEpochs(&l.mu.state)
 		return nil
 	}
 	if err := l.removeSnapshots(r.End); err != nil {

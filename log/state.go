@@ -129,8 +129,8 @@ func (l *Log) publishLocked() {
 
 // LastStable is the last stable offset: below it every transaction is decided.
 // A reader that wants committed records only reads up to here (isolation.level
-// read_committed).
-func (l *Log) LastStable() int64 { return min(l.unstable.Load(), l.HighWatermark()) }
+// read_committed). Of a transaction that began below First it is First.
+func (l *Log) LastStable() int64 { return min(max(l.unstable.Load(), l.First()), l.HighWatermark()) }
 
 // AbortedTxn is an aborted transaction: its producer, its first record and its
 // marker.

@@ -171,11 +171,19 @@ func (l *Log) writeStateFiles(s *state, segments []*segment.Segment) {
 		if !have[seg.Base()] && want == nil {
 			continue
 		}
-		if err := l.replaceIfOther(l.path(seg.Base(), segment.TxnIndexSuffix), want); err != nil {
+		name := l.path(seg.Base(), segment.TxnIndexSuffix)
+		l.mu.txnFiles = append(l.mu.txnFiles, name) // right as it is, it need not be durable
+		if err := l.replaceIfOther(name, want); err != nil {
 			l.opts.Logger.Warn("log: a transaction index could not be written", "segment", seg.Base(), "error", err)
 		}
 	}
-	if err := l.writeEpochs(s); err != nil {
+	l.keepEpochs(s)
+}
+
+// keepEpochs is writeEpochs, tried again before the next append if it fails.
+func (l *Log) keepEpochs(s *state) {
+	err := l.writeEpochs(s)
+	if l.mu.epochsBehind = err != nil; err != nil {
 		l.opts.Logger.Warn("log: the leader epochs could not be written", "dir", l.dir, "error", err)
 	}
 }
