@@ -23,7 +23,8 @@
 //	newest segment, beyond the    torn: cut, kept aside      torn: cut, kept aside
 //	  recovery point                                         (damage, if batches follow)
 //	older segment, beyond the     torn: cut, and the later   damage
-//	  recovery point              segments set aside too
+//	  recovery point              segments set aside where
+//	                              offsets are missing
 //	below the recovery point      damage, met when read      damage
 //
 // Nothing beyond a tear was durable: the log writes a checkpoint whenever a
