@@ -39,8 +39,9 @@ type Manager struct {
 
 	// change is held by who changes which partitions there are, or the files
 	// that tell of them. It is taken before mu.
-	change sync.Mutex
-	disk   checkpoints // as last read or written
+	change     sync.Mutex
+	disk       checkpoints      // as last read or written
+	firstDirty map[string]int64 // of the logs that were compacted
 
 	mu struct {
 		sync.RWMutex

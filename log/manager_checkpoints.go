@@ -18,7 +18,7 @@ const (
 	highWatermark = iota
 	recoveryPoint
 	logStart
-	cleaned // is only kept
+	cleaned
 )
 
 var checkpointFiles = [...]string{
@@ -89,6 +89,10 @@ func (m *Manager) offsets(which int) kafkadir.Offsets {
 	now := make(kafkadir.Offsets)
 	for _, p := range m.Partitions() {
 		name := p.parsed.Live()
+		if first, ok := m.firstDirty[name]; ok && which == cleaned {
+			now[name] = first
+			continue
+		}
 		if p.Log == nil || which == cleaned {
 			if old, ok := m.disk[which][name]; ok && p.State != PartitionDeleted && p.State != PartitionStray {
 				now[name] = old

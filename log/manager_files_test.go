@@ -205,7 +205,7 @@ func TestPitfallM11ManagerRemovesNothing(t *testing.T) {
 	_, err = mem.Stat("data/.kafka_cleanshutdown")
 	require.NoError(t, err, "it was clean before, and the damaged one was not touched")
 
-	m = manage(t, "data", onMem(mem)) // takes the mark away
+	manage(t, "data", onMem(mem)) // takes the mark away
 	mem = mem.Kill()
 	m = manage(t, "data", onMem(mem))
 	require.False(t, m.Found().Clean)

@@ -31,7 +31,7 @@ func OpenManager(ctx context.Context, dir string, o ManagerOptions) (_ *Manager,
 		return nil, err
 	}
 	m := &Manager{dir: dir, opts: o, cache: segment.NewCache(o.Log.MappedSegments)}
-	m.mu.partitions = make(map[string]*Partition)
+	m.mu.partitions, m.firstDirty = make(map[string]*Partition), make(map[string]int64)
 	if o.Log.Mode != ReadOnly {
 		if err := m.lock(); err != nil {
 			return nil, err

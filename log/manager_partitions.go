@@ -31,9 +31,13 @@ func (m *Manager) Create(ctx context.Context, name string, id TopicID) (*Log, er
 	if m.lookup(name) != nil {
 		return nil, fmt.Errorf("%w: %s", ErrExists, name)
 	}
-	// A checkpoint may still have an offset of an earlier one of that name.
-	if err := m.writeFiles(highWatermark, recoveryPoint, logStart, cleaned); err != nil {
-		return nil, err
+	for i, known := range m.disk {
+		if _, stale := known[name]; !stale { // of an earlier partition of that name
+			continue
+		}
+		if err := m.writeFiles(i); err != nil {
+			return nil, err
+		}
 	}
 	fsys, dir := m.opts.Log.Env.FS, filepath.Join(m.dir, name)
 	if err := fsys.MkdirAll(dir, 0o755); err != nil {
@@ -92,6 +96,7 @@ func (m *Manager) Delete(name string) error {
 	}
 	m.without(name)
 	m.put(&gone)
+	delete(m.firstDirty, name)
 	// If this fails the lines stay, and do no harm: see Create.
 	return m.writeFiles(highWatermark, recoveryPoint, logStart, cleaned)
 }

@@ -1,12 +1,14 @@
 package recovery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -55,7 +57,7 @@ func Verify(ctx context.Context, cfg *segment.Config, progress func(done, total 
 		v.Faults = append(v.Faults, d)
 	}
 	for i, s := range r.Segments {
-		w := verifier{v: v, cfg: cfg, facts: s.Facts, closed: i < len(r.Segments)-1 || r.Clean, at: at,
+		w := verifier{v: v, cfg: cfg, facts: s.Facts, closed: i < len(r.Segments)-1 || r.Clean, at: at, summed: r.Foreign && !at[s.Base],
 			progress: func(n int64) {
 				if progress != nil {
 					progress(v.Bytes+n, total)
@@ -77,6 +79,7 @@ type verifier struct {
 	facts    segment.Facts
 	closed   bool
 	at       map[int64]bool // segments in which damage was met
+	summed   bool           // Inspect has just held all checksums against the batches
 	progress func(done int64)
 }
 
@@ -103,6 +106,14 @@ func (w *verifier) segment(ctx context.Context) (err error) {
 		return nil
 	}
 	defer func() { err = errors.Join(err, log.Unmap()) }()
+	var sum uint64
+	hashed := beside(func() error {
+		if w.facts.HasSeal {
+			sum = xxhash.Sum64(log.Bytes())
+		}
+		return nil
+	})
+	defer func() { _ = hashed() }() // before it is unmapped
 	walk := newIndexWalk(w.facts.Base, w.indexBytes(segment.IndexSuffix), w.indexBytes(segment.TimeIndexSuffix))
 	if err := w.batches(ctx, log.Bytes(), walk); err != nil {
 		return err
@@ -118,10 +129,10 @@ func (w *verifier) segment(ctx context.Context) (err error) {
 	if walk.timeErr != nil {
 		w.fault(fmt.Errorf("%s: %w", w.name(segment.TimeIndexSuffix), walk.timeErr))
 	}
-	if !w.facts.HasSeal {
-		return nil
+	if err := hashed(); err != nil || !w.facts.HasSeal {
+		return err
 	}
-	if sum := xxhash.Sum64(log.Bytes()); sum != w.facts.Seal {
+	if sum != w.facts.Seal {
 		w.fault(fmt.Errorf("%s: its xxhash64 is %016x, the seal is %016x", w.name(segment.LogSuffix), sum, w.facts.Seal))
 		return nil
 	}
@@ -130,8 +141,24 @@ func (w *verifier) segment(ctx context.Context) (err error) {
 }
 
 // batches walks the log. Behind damage it goes on where it can.
-func (w *verifier) batches(ctx context.Context, log []byte, walk *indexWalk) error {
-	var d record.Decoder
+func (w *verifier) batches(ctx context.Context, log []byte, walk *indexWalk) (err error) {
+	bodies := validateBeside(log)
+	var faults []*segment.DamageError
+	defer func() {
+		inside, failed := bodies.end()
+		faults = append(faults, inside...)
+		slices.SortFunc(faults, func(a, b *segment.DamageError) int { return cmp.Compare(a.Position, b.Position) })
+		for _, f := range faults {
+			f.Path, f.Segment = w.name(segment.LogSuffix), w.facts.Base
+			w.at[w.facts.Base] = true
+			w.fault(f)
+		}
+		err = errors.Join(err, failed)
+	}()
+	parse := record.Parse
+	if w.summed {
+		parse = record.Verified
+	}
 	next := w.facts.Base
 	for pos, n := int64(0), 0; pos < int64(len(log)); n++ {
 		if n%256 == 0 {
@@ -140,7 +167,7 @@ func (w *verifier) batches(ctx context.Context, log []byte, walk *indexWalk) err
 			}
 			w.progress(pos)
 		}
-		b, err := record.Parse(log[pos:])
+		b, err := parse(log[pos:])
 		if err == nil && b.BaseOffset < next {
 			err = fmt.Errorf("%w: base offset %d, want at least %d", record.ErrCorrupt, b.BaseOffset, next)
 		}
@@ -149,25 +176,30 @@ func (w *verifier) batches(ctx context.Context, log []byte, walk *indexWalk) err
 		}
 		if err == nil {
 			walk.batch(b.BatchHeader, pos)
-			err = record.Validate(b, &d)
+			bodies.add(b, pos, next)
 			w.v.Batches++
 			w.v.Records += int64(b.Count)
-			if err == nil {
-				next, pos = b.NextOffset(), pos+int64(b.Size)
-				continue
-			}
+			next, pos = b.NextOffset(), pos+int64(b.Size)
+			continue
 		}
-		fault := &segment.DamageError{Path: w.name(segment.LogSuffix), Segment: w.facts.Base, Position: pos, Offset: next, Next: -1, Err: err}
-		w.at[w.facts.Base] = true
-		w.fault(fault)
+		fault := damageAt(log, pos, next, err)
+		faults = append(faults, fault)
 		after, at, ok := segment.Resync(log, pos, next)
 		if !ok {
 			return nil
 		}
-		fault.Next = after.BaseOffset
 		next, pos = after.BaseOffset, at
 	}
 	return nil
+}
+
+// damageAt is a fault of the bytes at pos, where offset next is due.
+func damageAt(log []byte, pos, next int64, err error) *segment.DamageError {
+	fault := &segment.DamageError{Position: pos, Offset: next, Next: -1, Err: err}
+	if after, _, ok := segment.Resync(log, pos, next); ok {
+		fault.Next = after.BaseOffset
+	}
+	return fault
 }
 
 // indexBytes is the content of an index, cut to whole entries. A missing one

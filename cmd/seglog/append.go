@@ -86,6 +86,9 @@ func (f *appendFlags) run(cmd *cobra.Command, dir string) (err error) {
 		return usageError{err}
 	}
 	ctx := cmd.Context()
+	if names, ok := partitionsIn(dir); ok {
+		return usagef("%s is a log directory; name a partition in it, there are %s", dir, listNames(names))
+	}
 	l, err := log.Open(ctx, dir, log.Options{SegmentBytes: int64(f.segment), Compression: codec})
 	if err != nil {
 		if ctx.Err() != nil {

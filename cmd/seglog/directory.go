@@ -36,6 +36,9 @@ func checkDir(dir string) error {
 		}
 		return err
 	}
+	if names, ok := partitionsIn(dir); ok {
+		return usagef("%s is a log directory; name one of its partitions, like %s", dir, filepath.Join(dir, listNames(names[:min(len(names), 1)])))
+	}
 	for _, e := range entries {
 		if _, _, ok := segment.ParseName(e.Name()); ok || e.Name() == log.LockName {
 			return nil

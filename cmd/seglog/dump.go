@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seglog/seglog/internal/coordinator"
+	"github.com/seglog/seglog/internal/kafkadir"
 	"github.com/seglog/seglog/internal/vfs"
 	"github.com/seglog/seglog/segment"
 )
@@ -18,7 +20,11 @@ import (
 const dumpHelp = `Dump prints what is in the files of a log, as it is: of a .log file a line for
 each batch, with --records also its records; of an .index, .timeindex, .txnindex
 or .snapshot file its entries. It needs no more than the file, takes no lock and
-changes nothing.
+changes nothing. Of a directory, a log's or a broker's, it prints all .log files.
+
+The records of __consumer_offsets and __transaction_state, known by the
+directory's name, are printed as the JSON that kafka-dump-log makes of them.
+--as offsets or --as transactions does so whatever the name, --as bytes never.
 
 A batch whose checksum fails is printed as BAD, the dump goes on at the next
 whole one, and the exit code is 1. Zeros at the end of a file are room that was
@@ -30,26 +36,38 @@ type dumper struct {
 	out     *bufio.Writer
 	red     func(string) string
 	records bool
+	as      choice
+	decode  coordinator.Decode // of the file's records, nil for none
+	clock   clock
 	faults  int
 }
 
 func newDump() *cobra.Command {
 	var records bool
+	as := choice{"auto", []string{"auto", "bytes", "offsets", "transactions"}}
 	cmd := &cobra.Command{
-		Use:     "dump FILE...",
+		Use:     "dump FILE|DIR...",
 		Short:   "Print batches, records and index entries of files",
 		Long:    dumpHelp,
 		Example: "  seglog dump --records d/00000000000000000000.log\n  seglog dump d/*.timeindex",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: runs(func(cmd *cobra.Command, args []string) error {
 			stdout := cmd.OutOrStdout()
-			d := &dumper{ctx: cmd.Context(), out: bufio.NewWriterSize(stdout, outputBytes), red: redOn(stdout), records: records}
+			d := &dumper{ctx: cmd.Context(), out: bufio.NewWriterSize(stdout, outputBytes), red: redOn(stdout), records: records, as: as}
+			var files []string
 			for _, name := range args { // before anything is printed
+				list, err := logFiles(name)
+				if err != nil {
+					return err
+				}
+				files = append(files, list...)
+			}
+			for _, name := range files {
 				if _, err := d.kind(name); err != nil {
 					return err
 				}
 			}
-			for _, name := range args {
+			for _, name := range files {
 				if err := d.file(name); err != nil {
 					return errors.Join(err, d.out.Flush())
 				}
@@ -64,7 +82,26 @@ func newDump() *cobra.Command {
 		}),
 	}
 	cmd.Flags().BoolVar(&records, "records", false, "print the records of each batch too")
+	cmd.Flags().Var(&as, "as", "what keys and values are: those of a coordinator's topic, or bytes")
 	return cmd
+}
+
+// decoder is what reads the records of a file's topic, nil for nothing.
+func (d *dumper) decoder(file string) coordinator.Decode {
+	switch d.as.value {
+	case "bytes":
+		return nil
+	case "offsets":
+		return coordinator.Offsets
+	case "transactions":
+		return coordinator.Transactions
+	}
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return nil
+	}
+	name, _ := kafkadir.ParseName(filepath.Base(filepath.Dir(abs)))
+	return coordinator.Topics[name.Topic]
 }
 
 // kind is the func that prints a file of that name.
@@ -111,6 +148,7 @@ func (d *dumper) file(name string) (err error) {
 	if err != nil {
 		return err
 	}
+	d.decode = d.decoder(name)
 	d.printf("%s: %s\n", name, formatBytes(size))
 	if size == 0 {
 		return nil

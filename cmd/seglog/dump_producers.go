@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"math"
 )
 
 // txnIndex prints a .txnindex file: the transactions that were aborted. Entries
@@ -52,10 +53,30 @@ func (d *dumper) snapshot(data []byte) error {
 		if err := d.stop(); err != nil {
 			return err
 		}
-		d.printf("producer %d epoch %d: last sequence %d, last offset %d, offset delta %d, time %s, coordinator epoch %d, transaction from %d\n",
-			be64(data), be16(data[8:]), be32(data[10:]), be64(data[14:]), be32(data[22:]), millis(be64(data[26:])), be32(data[34:]), be64(data[38:]))
+		d.producer(data)
 	}
 	return nil
+}
+
+// producer prints an entry of a snapshot; what is -1 is not there.
+func (d *dumper) producer(e []byte) {
+	id, epoch, lastSequence, lastOffset := be64(e), be16(e[8:]), be32(e[10:]), be64(e[14:])
+	delta, time, coordinator, txn := be32(e[22:]), be64(e[26:]), be32(e[34:]), be64(e[38:])
+	d.printf("producer %d epoch %d: ", id, epoch)
+	if lastOffset >= 0 {
+		const wrap = math.MaxInt32 // sequence numbers have 31 bits
+		d.printf("sequence %d to %d, last offset %d, offset delta %d, ", (lastSequence-delta)&wrap, lastSequence, lastOffset, delta)
+	} else {
+		d.printf("no batch, ")
+	}
+	d.printf("time %s (%d)", millis(time), time)
+	if coordinator >= 0 {
+		d.printf(", coordinator epoch %d", coordinator)
+	}
+	if txn >= 0 {
+		d.printf(", transaction from %d", txn)
+	}
+	d.printf("\n")
 }
 
 func be16(b []byte) int16 { return int16(binary.BigEndian.Uint16(b)) }

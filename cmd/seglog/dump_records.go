@@ -19,13 +19,12 @@ func (d *dumper) batchRecords(b record.Batch, decoder *record.Decoder) {
 		if r.Time.IsZero() {
 			line = append(line, ", no time"...)
 		} else {
-			line = r.Time.AppendFormat(append(line, ", "...), timeLayout)
+			line = d.clock.append(append(line, ", "...), r.Time)
 		}
 		if b.Control() {
 			line = appendControl(line, &r)
 		} else {
-			line = appendExcerpt(append(line, ", key "...), r.Key)
-			line = appendExcerpt(append(line, ", value "...), r.Value)
+			line = d.appendBody(line, &r)
 		}
 		for i, h := range r.Headers {
 			if i == 0 {
@@ -36,6 +35,22 @@ func (d *dumper) batchRecords(b record.Batch, decoder *record.Decoder) {
 		}
 		d.out.Write(append(line, '\n'))
 	}
+}
+
+// appendBody appends key and value, decoded where the topic is a coordinator's.
+// What is not understood there is printed as bytes, as of any topic.
+func (d *dumper) appendBody(line []byte, r *record.Record) []byte {
+	if d.decode != nil {
+		if key, value, err := d.decode(r.Key, r.Value); err == nil {
+			if value == nil {
+				value = []byte("null")
+			}
+			line = append(append(line, ", key "...), key...)
+			return append(append(line, ", value "...), value...)
+		}
+	}
+	line = appendExcerpt(append(line, ", key "...), r.Key)
+	return appendExcerpt(append(line, ", value "...), r.Value)
 }
 
 // appendControl tells a control record by its type.
@@ -53,18 +68,4 @@ func appendControl(line []byte, r *record.Record) []byte {
 		return appendExcerpt(append(line, ", value "...), r.Value)
 	}
 	return strconv.AppendInt(append(line, ", coordinator epoch "...), int64(epoch), 10)
-}
-
-// appendExcerpt appends the beginning of some bytes, quoted, and their number.
-func appendExcerpt(line, b []byte) []byte {
-	const most = 48
-	if b == nil {
-		return append(line, "null"...)
-	}
-	line = strconv.AppendQuote(line, string(b[:min(len(b), most)]))
-	if len(b) > most {
-		line = append(line, "..."...)
-	}
-	line = append(line, " ("...)
-	return append(append(line, formatBytes(int64(len(b)))...), ')')
 }

@@ -20,7 +20,12 @@ changes nothing. Offset ranges are half-open: [first, next).
 What is durable is shown as the log's last checkpoint has it; behind that, what
 was appended since survives the process and perhaps not the machine. Where the
 next open will repair something, or the log is damaged (exit code 1), it says
-what.`
+what.
+
+Of a broker's log directory, stopped or in use, it tells of all partitions: a
+row for each with its offsets, segments, times, newest leader epoch, producers
+and open transactions. Partitions that are no live ones are there too: future
+(being moved here), stray (not known to the cluster) and deleted.`
 
 func newInfo() *cobra.Command {
 	var asJSON bool
@@ -30,6 +35,9 @@ func newInfo() *cobra.Command {
 		Long:  infoHelp,
 		Args:  cobra.ExactArgs(1),
 		RunE: runs(func(cmd *cobra.Command, args []string) (err error) {
+			if _, ok := partitionsIn(args[0]); ok {
+				return infoDir(cmd.Context(), args[0], cmd.OutOrStdout(), asJSON)
+			}
 			l, err := openLog(cmd.Context(), args[0], log.Options{Mode: log.ReadOnly})
 			if err != nil {
 				return err

@@ -15,7 +15,8 @@ import (
 
 const readHelp = `Read prints the records of the log in DIR, all of them or from --from, --at or
 --last on, up to the end, or with --follow for ever. It takes no lock: another
-process may be appending.
+process may be appending. DIR is a log's, or a broker's log directory with
+--partition naming one of the logs in it.
 
 Formats: value is the value and a newline. kv is key, --key-sep, value and a
 newline, without the separator where there is no key (null). json is an object
@@ -29,11 +30,12 @@ read, and the exit code is 1. That nobody reads the output any more is no
 fault. ^C ends --follow with exit code 0.`
 
 type readFlags struct {
-	start  startFlags
-	count  int64
-	follow bool
-	format choice
-	keySep string
+	start     startFlags
+	count     int64
+	partition string
+	follow    bool
+	format    choice
+	keySep    string
 }
 
 func newRead() *cobra.Command {
@@ -48,6 +50,7 @@ func newRead() *cobra.Command {
 	}
 	f.start.register(cmd)
 	flags := cmd.Flags()
+	flags.StringVar(&f.partition, "partition", "", "of a broker's log directory, the partition to read, like topic-0")
 	flags.Int64Var(&f.count, "count", 0, "stop after this many records")
 	flags.BoolVarP(&f.follow, "follow", "f", false, "wait for more at the end")
 	flags.Var(&f.format, "format", "how a record is printed")
@@ -67,6 +70,9 @@ func (f *readFlags) run(cmd *cobra.Command, dir string) (err error) {
 		return err
 	}
 	ctx := cmd.Context()
+	if dir, err = onePartition(dir, f.partition); err != nil {
+		return err
+	}
 	l, err := openLog(ctx, dir, log.Options{Mode: log.ReadOnly})
 	if err != nil {
 		return err

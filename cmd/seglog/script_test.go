@@ -36,6 +36,7 @@ func TestScripts(t *testing.T) {
 			"fieldlog": fieldlog,
 			"gappy":    gappy,
 			"exits":    exits,
+			"logdir":   logdir,
 		},
 	})
 }

@@ -15,7 +15,8 @@ import (
 
 const verifyHelp = `Verify reads all of the log in DIR and holds batch checksums, record bodies,
 indexes and seals (the xxhash64 of a whole sealed segment) against each other.
-It takes no lock and changes nothing.
+It takes no lock and changes nothing. DIR may be a broker's log directory: then
+all partitions in it are checked, two at a time.
 
 Each fault is a line on stdout, FILE:POSITION: offset N: what, and makes the
 exit code 1. Notes are no faults: what the next open puts right without loss.`
@@ -33,6 +34,9 @@ func newVerify() *cobra.Command {
 }
 
 func verify(ctx context.Context, dir string, stdout, stderr io.Writer) error {
+	if names, ok := partitionsIn(dir); ok {
+		return verifyDir(ctx, dir, names, stdout, stderr)
+	}
 	if err := checkDir(dir); err != nil {
 		return err
 	}
@@ -61,10 +65,13 @@ func verify(ctx context.Context, dir string, stdout, stderr io.Writer) error {
 }
 
 func writeVerification(w io.Writer, v *recovery.Verification) error {
+	return writeVerificationTo(w, v, redOn(w))
+}
+
+func writeVerificationTo(w io.Writer, v *recovery.Verification, red func(string) string) error {
 	for _, n := range v.Notes {
 		fmt.Fprintf(w, "note: %s\n", n)
 	}
-	red := redOn(w)
 	for _, fault := range v.Faults {
 		line := fault.Error()
 		var damage *log.DamageError

@@ -26,7 +26,7 @@ func LockRecords(fsys FS, name string) (io.Closer, error) {
 	pid, err := lockRecords(f)
 	switch {
 	case err == nil:
-		return f, nil
+		return &heldLock{f, unlockRecords}, nil
 	case errors.Is(err, errNoRecordLocks):
 		return io.NopCloser(nil), f.Close()
 	case errors.Is(err, ErrLocked):

@@ -26,3 +26,9 @@ func lockRecords(f *os.File) (pid int, err error) {
 	}
 	return 0, err
 }
+
+func unlockRecords(f *os.File) error {
+	return onDescriptor(f, func(fd int) error {
+		return unix.FcntlFlock(uintptr(fd), setRecordLock, &unix.Flock_t{Type: unix.F_UNLCK})
+	})
+}

@@ -5,6 +5,7 @@ package vfs
 import (
 	"bufio"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,4 +58,25 @@ func TestLockRecords(t *testing.T) {
 	lock, err = LockRecords(NewMem(), name)
 	must(t, err)
 	must(t, lock.Close())
+}
+
+// TestLocksEndWithClose: not with the last copy of their descriptor, of which a
+// child that is being forked has one.
+func TestLocksEndWithClose(t *testing.T) {
+	dir := t.TempDir()
+	for name, lock := range map[string]func(string) (io.Closer, error){
+		"seglog.lock":  OS.Lock,
+		recordLockName: func(name string) (io.Closer, error) { return LockRecords(OS, name) },
+	} {
+		name = filepath.Join(dir, name)
+		first, err := lock(name)
+		must(t, err)
+		held, err := unix.Dup(int(first.(*heldLock).f.Fd()))
+		must(t, err)
+		must(t, first.Close())
+		second, err := lock(name)
+		must(t, err)
+		must(t, second.Close())
+		must(t, unix.Close(held))
+	}
 }

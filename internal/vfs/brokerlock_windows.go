@@ -7,6 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// unlockRecords has nothing to do: see unlock.
+func unlockRecords(*os.File) error { return nil }
+
 // lockRecords locks the range that Java does. The holder is not told.
 func lockRecords(f *os.File) (pid int, err error) {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY

@@ -2,6 +2,7 @@ package vfs
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,6 +23,16 @@ func (e *LockedError) Error() string {
 
 // Unwrap makes errors.Is find ErrLocked.
 func (e *LockedError) Unwrap() error { return ErrLocked }
+
+// heldLock is the lock of an open file. It is given up by itself, before the
+// file: a child of this process has a copy of the descriptor between its fork
+// and its exec, and that would hold the lock on.
+type heldLock struct {
+	f      *os.File
+	unlock func(*os.File) error
+}
+
+func (l *heldLock) Close() error { return errors.Join(l.unlock(l.f), l.f.Close()) }
 
 // writePID leaves the holder's id in its lock file for others to report. It is
 // a hint and no part of the lock, so its failure is none of Lock: a log on a

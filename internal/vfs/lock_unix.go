@@ -19,3 +19,7 @@ func tryLock(f *os.File) (held bool, err error) {
 	}
 	return err == nil, err
 }
+
+func unlock(f *os.File) error {
+	return onDescriptor(f, func(fd int) error { return unix.Flock(fd, unix.LOCK_UN) })
+}

@@ -65,7 +65,7 @@ func (osFS) Lock(name string) (io.Closer, error) {
 		err = &LockedError{Path: name, PID: readPID(f)}
 	default:
 		writePID(f)
-		return f, nil
+		return &heldLock{f, unlock}, nil
 	}
 	_ = f.Close()
 	return nil, err
