@@ -35,11 +35,15 @@ type readFlags struct {
 	partition string
 	follow    bool
 	format    choice
+	isolation choice
 	keySep    string
 }
 
 func newRead() *cobra.Command {
-	f := readFlags{format: choice{"value", []string{"value", "json", "kv"}}}
+	f := readFlags{
+		format:    choice{"value", []string{"value", "json", "kv"}},
+		isolation: choice{"read_uncommitted", []string{"read_uncommitted", "read_committed"}},
+	}
 	cmd := &cobra.Command{
 		Use:     "read DIR",
 		Short:   "Print records",
@@ -54,6 +58,7 @@ func newRead() *cobra.Command {
 	flags.Int64Var(&f.count, "count", 0, "stop after this many records")
 	flags.BoolVarP(&f.follow, "follow", "f", false, "wait for more at the end")
 	flags.Var(&f.format, "format", "how a record is printed")
+	flags.Var(&f.isolation, "isolation", "read_committed ends before the first undecided transaction and passes over aborted ones")
 	flags.StringVar(&f.keySep, "key-sep", `\t`, "what is between key and value in format kv")
 	return cmd
 }
@@ -78,21 +83,26 @@ func (f *readFlags) run(cmd *cobra.Command, dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, l.Close()) }()
-	from, err := f.start.place(ctx, l)
+	level := log.UpToEnd
+	if f.isolation.value == "read_committed" {
+		level = log.ReadCommitted
+	}
+	in := readable{l.Isolated(level), l.First()}
+	from, err := f.start.place(ctx, in)
 	if err != nil {
 		return err
 	}
 	stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	p := &printer{appendRecord: formatter(f.format.value, sep), skip: from.skip, count: f.count, damage: stderr}
 	if f.follow {
-		return p.follow(ctx, l, from.offset, stdout)
+		return p.follow(ctx, in, dir, from.offset, stdout)
 	}
 	p.out = newOutput(stdout)
 	var shown *progress
 	if _, ok := regularSize(stdout); ok { // a pager or a terminal would be written into
-		shown = newProgress(stderr, "reading", records, l.End()-from.offset)
+		shown = newProgress(stderr, "reading", records, in.End()-from.offset)
 	}
-	err = p.print(untilDone(ctx, l.From(from.offset), func(next int64) { shown.set(next - from.offset) }))
+	err = p.print(untilDone(ctx, in.From(from.offset), func(next int64) { shown.set(next - from.offset) }))
 	shown.end()
 	return errors.Join(err, p.out.flush(), p.damageError(dir))
 }

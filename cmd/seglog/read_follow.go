@@ -6,15 +6,13 @@ import (
 	"io"
 	"sync"
 	"time"
-
-	"github.com/seglog/seglog/log"
 )
 
 // flushAfter is how long a record waits in the buffer while none follows.
 const flushAfter = 20 * time.Millisecond
 
 // follow prints records as they come, until ctx ends.
-func (p *printer) follow(ctx context.Context, l *log.Log, from int64, w io.Writer) error {
+func (p *printer) follow(ctx context.Context, l readable, dir string, from int64, w io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	out := &idleOutput{output: newOutput(w)}
 	p.out = out
@@ -32,7 +30,7 @@ func (p *printer) follow(ctx context.Context, l *log.Log, from int64, w io.Write
 	if errors.As(err, new(interrupted)) {
 		err = nil // a signal is how following ends
 	}
-	return errors.Join(err, out.flush(), p.damageError(l.Dir()))
+	return errors.Join(err, out.flush(), p.damageError(dir))
 }
 
 // idleOutput is an output that another goroutine flushes now and then: the one

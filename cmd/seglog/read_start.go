@@ -44,12 +44,20 @@ func (f *startFlags) check(cmd *cobra.Command) (err error) {
 	return err
 }
 
+// readable is a log as a reader at some isolation level sees it.
+type readable struct {
+	log.Isolated
+	first int64
+}
+
+func (r readable) First() int64 { return r.first }
+
 // place is where reading starts: skip records behind an offset.
 type place struct {
 	offset, skip int64
 }
 
-func (f *startFlags) place(ctx context.Context, l *log.Log) (place, error) {
+func (f *startFlags) place(ctx context.Context, l readable) (place, error) {
 	switch f.set {
 	case "from":
 		return place{offset: f.from}, nil
@@ -66,7 +74,7 @@ func (f *startFlags) place(ctx context.Context, l *log.Log) (place, error) {
 // if there are fewer. Offsets may hold no record, so the records of a guess are
 // counted, and of the one before it where that was too few. The steps double,
 // so that a log of mostly gaps is not walked over and over.
-func lastRecords(ctx context.Context, l *log.Log, n int64) (place, error) {
+func lastRecords(ctx context.Context, l readable, n int64) (place, error) {
 	from, step := l.End(), n
 	for missing := n; missing > 0 && from > l.First(); step *= 2 {
 		end := from
@@ -85,7 +93,7 @@ func lastRecords(ctx context.Context, l *log.Log, n int64) (place, error) {
 
 // countRecords counts the offsets in [from, end) that hold records. What is
 // damaged holds none.
-func countRecords(ctx context.Context, l *log.Log, from, end int64) (n int64, err error) {
+func countRecords(ctx context.Context, l readable, from, end int64) (n int64, err error) {
 	for r, err := range untilDone(ctx, l.From(from), nil) {
 		switch {
 		case errors.As(err, new(*log.DamageError)):
