@@ -69,8 +69,10 @@ func (l *Log) hashSeal(base int64) error {
 		return err
 	}
 	l.commit.acquire()
-	l.commit.seal(base, sum)
-	l.release()
+	defer l.release()
+	if l.set.Load().floor(base, nil) == s { // not compacted in the meantime
+		l.commit.seal(base, sum)
+	}
 	return nil
 }
 

@@ -104,7 +104,7 @@ func (o *output) finish(modified time.Time) (suffixes []string, err error) {
 	o.facts.IndexBytes, o.facts.TimeBytes = o.index.Offsets.Bytes(), o.index.Times.Bytes()
 	o.facts.MaxTime, o.facts.MaxTimeAt = m.Timestamp, m.Offset
 	o.facts.Seal, o.facts.HasSeal = o.sum.Sum64(), true
-	if err := o.log.Sync(); err != nil {
+	if err := errors.Join(o.log.Sync(), o.close()); err != nil {
 		return nil, err
 	}
 	suffixes = []string{segment.LogSuffix, segment.IndexSuffix, segment.TimeIndexSuffix}
@@ -137,5 +137,12 @@ func (o *output) writeBeside(suffix string, content []byte) (err error) {
 	return f.Sync()
 }
 
-// close lets go of the log; written or not, its files stay.
-func (o *output) close() error { return o.log.Close() }
+// close lets go of the log; its files stay.
+func (o *output) close() error {
+	if o.log == nil {
+		return nil
+	}
+	f := o.log
+	o.log = nil
+	return f.Close()
+}
