@@ -69,7 +69,7 @@ func (l *Log) extend(ctx context.Context) (grown bool, err error) {
 }
 
 // namesChanged says whether the directory has other segments than the set, or
-// the newest was cut.
+// one of them was replaced or cut.
 func (l *Log) namesChanged() (bool, error) {
 	entries, err := l.cfg.FS.ReadDir(l.dir)
 	if err != nil {
@@ -82,8 +82,12 @@ func (l *Log) namesChanged() (bool, error) {
 			continue
 		}
 		n++
-		if s := set.floor(base, nil); s == nil || s.Base() != base {
+		s := set.floor(base, nil)
+		if s == nil || s.Base() != base {
 			return true, nil
+		}
+		if info, err := e.Info(); err == nil && s != set.newest() && info.Size() != s.Size() {
+			return true, nil // compacted
 		}
 	}
 	if n != set.len() {

@@ -20,6 +20,9 @@ type commit struct {
 	held    atomic.Bool
 	freed   notify.Notifier
 	waiting atomic.Int32
+	// Who must have it takes a ticket and is served in turn; those who would
+	// only lead a sync give way, or a stream of them could keep it for ever.
+	tickets, served atomic.Int64
 
 	// The rest is the holder's.
 
@@ -39,12 +42,18 @@ type commit struct {
 	undead []*segment.Segment
 }
 
-func (c *commit) try() bool { return c.held.CompareAndSwap(false, true) }
+// free says that nobody has it or has a ticket.
+func (c *commit) free() bool { return !c.held.Load() && c.tickets.Load() == c.served.Load() }
+
+// try takes it if it is free.
+func (c *commit) try() bool { return c.free() && c.held.CompareAndSwap(false, true) }
 
 func (c *commit) acquire() {
-	for !c.try() {
-		_ = c.freed.Wait(context.Background(), func() bool { return !c.held.Load() })
+	mine := c.tickets.Add(1) - 1
+	for c.served.Load() != mine || !c.held.CompareAndSwap(false, true) {
+		_ = c.freed.Wait(context.Background(), func() bool { return c.served.Load() == mine && !c.held.Load() })
 	}
+	c.served.Add(1)
 }
 
 // release lets the next one have it, and tells of what was synced meanwhile.
@@ -103,7 +112,7 @@ func (l *Log) syncTo(ctx context.Context, offset int64) error {
 			}
 			continue
 		}
-		err := c.freed.Wait(ctx, func() bool { return l.durable.Load() >= offset || !c.held.Load() })
+		err := c.freed.Wait(ctx, func() bool { return l.durable.Load() >= offset || c.free() })
 		if err != nil {
 			return err
 		}
