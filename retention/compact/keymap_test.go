@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,7 +45,7 @@ func TestKeyMapSize(t *testing.T) {
 }
 
 func TestPlace(t *testing.T) {
-	for _, number := range []int{0, 1, 1<<32 - 1} {
+	for _, number := range []int{0, 1, math.MaxInt32} {
 		for _, position := range []int64{0, 61, 1<<31 - 1} {
 			p := inSegment(number, position)
 			require.Zero(t, p&inKeyFile)
