@@ -61,7 +61,7 @@ func (l *Log) appendRecords(records []record.Record) (first, next int64, err err
 func (l *Log) encode(b *record.Builder, records []record.Record) ([]byte, error) {
 	var now time.Time
 	o := record.BatchOptions{Codec: l.opts.Compression, TimestampType: l.opts.TimestampType, MaxBytes: l.opts.MaxBatchBytes,
-		LeaderEpoch: max(l.epoch.Load(), 0)}
+		LeaderEpoch: l.writingEpoch()}
 	if o.TimestampType == record.LogAppendTime {
 		now = l.opts.Env.Now()
 		o.AppendTime = now

@@ -33,15 +33,17 @@ func (l *Log) borrow(level Isolation, offset, maxBytes int64) (*View, error) {
 		}
 		p, err := r.seg.Pin()
 		if errors.Is(err, segment.ErrGone) {
-			r.lost()
-			continue
+			if err = r.lost(); err == nil {
+				continue
+			}
 		}
 		if err != nil {
 			return nil, err
 		}
 		v, err := p.View(r.pos, r.low, maxBytes, l.bound(level))
+		read := r.pos >= p.Size() // or the level's bound ends it
 		p.Release()
-		if err == io.EOF && r.advance() {
+		if err == io.EOF && read && r.advance() {
 			continue
 		}
 		return v, err

@@ -90,14 +90,13 @@ func (l *Log) writeCheckpoint(logStart int64, durable []segment.Facts, clean boo
 func (l *Log) writeCheckpointOf(c recovery.Checkpoint) error {
 	c.RecoveryPoint = c.LogStart
 	c.ProducersAt, c.Producers, c.Aborted = l.commit.noted.at, l.commit.noted.count, l.commit.noted.aborted
-	logStart, durable, clean := c.LogStart, c.Segments, c.Clean
-	if n := len(durable); n > 0 {
-		c.RecoveryPoint = max(durable[n-1].Next, logStart)
+	if n := len(c.Segments); n > 0 {
+		c.RecoveryPoint = max(c.Segments[n-1].Next, c.LogStart)
 	}
 	if err := recovery.WriteCheckpoint(l.cfg.FS, l.dir, &c); err != nil {
 		return err
 	}
-	l.marked.Store(!clean)
+	l.marked.Store(!c.Clean)
 	l.dropSuperseded()
 	return nil
 }

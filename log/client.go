@@ -36,7 +36,7 @@ func (l *Log) appendFromClient(b record.Batch) (Appended, error) {
 	case b.TimestampType() != record.CreateTime || b.MaxTimestamp != maxTime:
 		record.SetCreateTime(raw, maxTime)
 	}
-	record.SetLeaderEpoch(raw, max(l.epoch.Load(), 0))
+	record.SetLeaderEpoch(raw, l.writingEpoch())
 	if b, err = record.Verified(raw); err != nil {
 		return Appended{}, err
 	}

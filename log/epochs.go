@@ -41,6 +41,9 @@ func (l *Log) assignEpochLocked(epoch int32, start int64) error {
 // LeaderEpoch is the newest leader epoch, -1 where there is none.
 func (l *Log) LeaderEpoch() int32 { return l.epoch.Load() }
 
+// writingEpoch is the epoch that batches begun here carry.
+func (l *Log) writingEpoch() int32 { return max(l.epoch.Load(), 0) }
+
 // LeaderEpochs is the history of leader epochs, oldest first.
 func (l *Log) LeaderEpochs() []EpochEntry {
 	l.mu.Lock()

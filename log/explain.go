@@ -35,7 +35,9 @@ func (l *Log) Explain(offset int64) (Explanation, error) {
 		if !errors.Is(err, segment.ErrGone) {
 			return e, err
 		}
-		r.lost()
+		if err := l.lookAgain(); err != nil {
+			return e, err
+		}
 	}
 }
 
@@ -86,9 +88,9 @@ func (l *Log) ExplainAt(t time.Time) (TimeExplanation, error) {
 		}
 		offset, found, err := l.offsetAt(t.UnixMilli(), &e)
 		if errors.Is(err, segment.ErrGone) {
-			r := reader{l: l}
-			r.lost()
-			continue
+			if err = l.lookAgain(); err == nil {
+				continue
+			}
 		}
 		if found {
 			e.Offset, e.Found = offset, true

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/seglog/seglog/record"
@@ -102,14 +101,7 @@ func (i Isolated) OffsetAt(t time.Time) (int64, error) {
 
 // isAborted says whether a data batch belongs to a transaction that was aborted.
 func (l *Log) isAborted(h *record.BatchHeader) bool {
-	all := *l.aborted.Load()
-	i, _ := slices.BinarySearchFunc(all, h.BaseOffset, func(a AbortedTxn, base int64) int {
-		if a.Last <= base {
-			return -1
-		}
-		return 1
-	})
-	for _, a := range all[i:] { // whose markers are behind the batch
+	for _, a := range markedFrom(*l.aborted.Load(), h.BaseOffset+1) {
 		if a.ProducerID == h.ProducerID && a.First <= h.BaseOffset {
 			return true
 		}

@@ -19,9 +19,9 @@ func (l *Log) OffsetAt(t time.Time) (int64, error) {
 		end := l.End()
 		offset, found, err := l.offsetAt(t.UnixMilli(), nil)
 		if errors.Is(err, segment.ErrGone) {
-			r := reader{l: l}
-			r.lost()
-			continue
+			if err = l.lookAgain(); err == nil {
+				continue
+			}
 		}
 		if err != nil || found {
 			return offset, err

@@ -52,6 +52,11 @@ func (l *Log) openWritable(ctx context.Context) (err error) {
 	}
 	defer func() {
 		if err != nil {
+			if set := l.set.Load(); set != nil {
+				for _, s := range set.all() {
+					err = errors.Join(err, s.Close())
+				}
+			}
 			err = errors.Join(err, l.lock.Close())
 		}
 	}()

@@ -46,7 +46,7 @@ func (l *Log) EndTransaction(e EndTxn) (Appended, error) {
 	now := l.opts.Env.Now()
 	b := l.builders.Get().(*record.Builder)
 	defer l.builders.Put(b)
-	b.Reset(record.BatchOptions{Control: true, Transactional: true, LeaderEpoch: max(l.epoch.Load(), 0),
+	b.Reset(record.BatchOptions{Control: true, Transactional: true, LeaderEpoch: l.writingEpoch(),
 		Producer: &record.Producer{ID: e.ProducerID, Epoch: e.Epoch, Sequence: -1}})
 	if err := b.Add(&record.Record{Time: now, Key: record.ControlKey(kind), Value: record.EndTxnValue(e.CoordinatorEpoch)}); err != nil {
 		return Appended{}, err

@@ -33,8 +33,9 @@ func (r *reader) batch(buf []byte) (b record.Batch, _ []byte, err error) {
 		}
 		p, err := r.seg.Pin()
 		if errors.Is(err, segment.ErrGone) {
-			r.lost()
-			continue
+			if err = r.lost(); err == nil {
+				continue
+			}
 		}
 		if err != nil {
 			return b, buf, err
@@ -88,8 +89,9 @@ func (r *reader) seek() error {
 		}
 		p, err := seg.Pin()
 		if errors.Is(err, segment.ErrGone) {
-			r.lost()
-			continue
+			if err = r.lost(); err == nil {
+				continue
+			}
 		}
 		if err != nil {
 			return err
@@ -123,16 +125,24 @@ func (r *reader) advance() bool {
 	return true
 }
 
-// lost is called when the segment left the log. Whoever took it out may be
-// about to publish the set without it, under mu: wait for that.
-func (r *reader) lost() {
+// lost is called when the segment left the log.
+func (r *reader) lost() error {
 	r.seg = nil
-	r.l.mu.Lock()
+	return r.l.lookAgain()
+}
+
+// lookAgain is called by a reader whose segment left the log, before it looks
+// its offset up again. Whoever took the segment out may be about to publish the
+// set without it, under mu: wait for that. Where that is another process, its
+// files are looked at, and if they cannot be the reader must not try for ever.
+func (l *Log) lookAgain() error {
+	l.mu.Lock()
 	//lint:ignore SA2001 waiting is all there is to do
-	r.l.mu.Unlock()
-	if r.l.opts.Mode == ReadOnly {
-		_ = r.l.Refresh(context.Background())
+	l.mu.Unlock()
+	if l.closed.Load() {
+		return ErrClosed
 	}
+	return l.Refresh(context.Background())
 }
 
 // skip goes on behind damage, if the log is readable behind it.

@@ -1,6 +1,7 @@
 package log
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -141,11 +142,7 @@ type AbortedTxn = index.AbortedTxn
 // Kafka's Fetch). Transactions decided only behind end may be listed too.
 func (l *Log) Aborted(from, end int64) []AbortedTxn {
 	var list []AbortedTxn
-	all := *l.aborted.Load()
-	i, _ := slices.BinarySearchFunc(all, from, func(a index.AbortedTxn, from int64) int {
-		return int(min(max(a.Last-from, -1), 1))
-	})
-	for _, a := range all[i:] {
+	for _, a := range markedFrom(*l.aborted.Load(), from) {
 		if a.First < end {
 			list = append(list, a)
 		}
@@ -154,6 +151,14 @@ func (l *Log) Aborted(from, end int64) []AbortedTxn {
 		}
 	}
 	return list
+}
+
+// markedFrom is the transactions whose markers are at or above offset.
+func markedFrom(aborted []AbortedTxn, offset int64) []AbortedTxn {
+	i, _ := slices.BinarySearchFunc(aborted, offset, func(a AbortedTxn, offset int64) int {
+		return cmp.Compare(a.Last, offset)
+	})
+	return aborted[i:]
 }
 
 // Producers lists what the log knows of idempotent and transactional producers,
