@@ -39,3 +39,14 @@ func message(f func()) (s string) {
 	f()
 	return ""
 }
+
+func TestPause(t *testing.T) {
+	var got []string
+	OnPause(func(where string) { got = append(got, where) })
+	Pause("here")
+	OnPause(nil)
+	Pause("there")
+	if want := "here"; Enabled && (len(got) != 1 || got[0] != want) || !Enabled && got != nil {
+		t.Errorf("paused at %q", got)
+	}
+}

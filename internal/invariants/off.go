@@ -14,3 +14,9 @@ func Check(bool, string, ...any) {}
 
 // Poison does nothing in this build.
 func Poison([]byte) {}
+
+// Pause does nothing in this build.
+func Pause(string) {}
+
+// OnPause does nothing in this build.
+func OnPause(func(string)) {}

@@ -2,7 +2,10 @@
 
 package invariants
 
-import "fmt"
+import (
+	"fmt"
+	"sync/atomic"
+)
 
 // Enabled says whether this build checks.
 const Enabled = true
@@ -24,4 +27,24 @@ func Poison(b []byte) {
 	for i := range b {
 		b[i] = PoisonByte
 	}
+}
+
+var paused atomic.Pointer[func(string)]
+
+// Pause is a place between two steps where another goroutine coming in matters.
+// It calls what OnPause was given, which may take its time there but must not
+// call what called it: locks may be held.
+func Pause(where string) {
+	if f := paused.Load(); f != nil {
+		(*f)(where)
+	}
+}
+
+// OnPause sets what Pause calls, nil for nothing.
+func OnPause(f func(where string)) {
+	if f == nil {
+		paused.Store(nil)
+		return
+	}
+	paused.Store(&f)
 }

@@ -42,6 +42,9 @@ func (l *Log) DropBefore(offset int64) {
 	l.Batches = slices.DeleteFunc(l.Batches, func(b Batch) bool { return b.Next <= l.First })
 }
 
+// DropAll empties the log and lets it start at offset.
+func (l *Log) DropAll(offset int64) { *l = Log{First: offset, End: offset, Durable: offset} }
+
 // Retain drops whole segments below floor; bases are those of the segments,
 // ascending, the last of them being the active one's.
 func (l *Log) Retain(bases []int64, floor int64) {

@@ -15,6 +15,7 @@ const smallDiskEnv = "VFS_TEST_SMALL_DISK"
 // TestAllocateOnAFullDisk runs itself in a mount namespace of its own, where it
 // may mount a file system of 1 MiB.
 func TestAllocateOnAFullDisk(t *testing.T) {
+	// Relies on A1 (docs/ASSUMPTIONS.md).
 	if os.Getenv(smallDiskEnv) == "" {
 		inside := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 		inside.Env = append(os.Environ(), smallDiskEnv+"=1")

@@ -39,6 +39,7 @@ func TestConformance(t *testing.T) {
 		"directories":        testDirectories,
 		"lock":               testLock,
 		"modification time":  testModTime,
+		"boot":               testBoot,
 	}
 	for system, open := range systems {
 		for clause, test := range clauses {
@@ -311,5 +312,36 @@ func testLock(t *testing.T, fsys FS, dir string) {
 		}
 		wantContent(t, fsys, name, strconv.Itoa(os.Getpid())+"\n")
 		must(t, lock.Close())
+	}
+}
+
+func testBoot(t *testing.T, fsys FS, dir string) {
+	if a, b := fsys.Boot(dir), fsys.Boot(dir); a != b || strings.ContainsAny(a, " \n") {
+		t.Errorf("%q, then %q", a, b)
+	}
+}
+
+// TestBoot: what Boot says changes with a loss of power, not with the end of a
+// process, and is another one for a copy.
+func TestBoot(t *testing.T) {
+	m := NewMem()
+	before := m.Boot("/")
+	if k := m.Kill(); k.Boot("/") != before {
+		t.Error("Kill changed it")
+	}
+	seen := map[string]bool{before: true}
+	for name, other := range map[string]*Mem{"Crash": m.Crash(1), "Reboot": m.Reboot().Reboot(), "NewMem": NewMem()} {
+		if b := other.Boot("/"); b == "" || seen[b] {
+			t.Errorf("%s: %q again", name, b)
+		} else {
+			seen[b] = true
+		}
+	}
+	a, b := OS.Boot(t.TempDir()), OS.Boot(t.TempDir())
+	if a == b && a != "" {
+		t.Errorf("two directories have the same: %q", a)
+	}
+	if _, err := os.Stat("/proc/sys/kernel/random/boot_id"); err == nil && a == "" {
+		t.Error("it is not known")
 	}
 }

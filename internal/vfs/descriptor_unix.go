@@ -5,8 +5,6 @@ package vfs
 import (
 	"io/fs"
 	"os"
-
-	"golang.org/x/sys/unix"
 )
 
 // onDescriptor makes a system call on f's descriptor, again when a signal
@@ -18,11 +16,7 @@ func onDescriptor(f *os.File, call func(fd int) error) error {
 	}
 	var failed error
 	err = conn.Control(func(fd uintptr) {
-		for {
-			if failed = call(int(fd)); failed != unix.EINTR {
-				return
-			}
-		}
+		failed = uninterrupted(func() error { return call(int(fd)) })
 	})
 	if err != nil {
 		return fs.ErrClosed // the only way Control fails

@@ -1,6 +1,7 @@
 package vfs
 
 import (
+	"io"
 	"io/fs"
 	"math/bits"
 	"os"
@@ -11,7 +12,8 @@ import (
 
 // Faulty passes calls on to another file system, fails those its rules name,
 // and counts all. A call that fails by a rule does not reach the other file
-// system, except as Rule.Short says, and that Close closes all the same.
+// system, except as Rule.Short says, and that Close and Unmap give back what
+// they are of all the same: neither can be called again.
 //
 // The fields are set before first use.
 type Faulty struct {
@@ -28,7 +30,7 @@ type Faulty struct {
 	mu struct {
 		sync.Mutex
 		rules []*Injected
-		uses  map[string]use // by cleaned path, for WindowsSharing
+		uses  map[string]use // by cleaned path
 	}
 }
 
@@ -89,7 +91,10 @@ func (f *Faulty) match(c Call) (short int, err error) {
 	if err == nil {
 		return 0, nil
 	}
-	if c.Op == OpRename {
+	switch {
+	case err == io.EOF && c.Op == OpReadAt:
+		return short, io.EOF // as it comes from a file that ends there
+	case c.Op == OpRename:
 		return 0, &os.LinkError{Op: "rename", Old: c.Name, New: c.NewName, Err: err}
 	}
 	return short, &fs.PathError{Op: c.Op.String(), Path: c.Name, Err: err}

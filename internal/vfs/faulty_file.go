@@ -83,8 +83,20 @@ func (ff *faultyFile) Map(length int64, writable bool) (Mapping, error) {
 		return nil, err
 	}
 	ff.f.used(ff.Name(), use{maps: 1})
-	return &faultyMapping{f: ff.f, name: ff.Name(), below: m}, nil
+	fm := &faultyMapping{f: ff.f, name: ff.Name(), below: m}
+	if s, ok := m.(Storer); ok {
+		return faultyStorer{fm, s}, nil
+	}
+	return fm, nil
 }
+
+// faultyStorer hands stores on.
+type faultyStorer struct {
+	*faultyMapping
+	below Storer
+}
+
+func (m faultyStorer) Store(at int64, b []byte) { m.below.Store(at, b) }
 
 type faultyMapping struct {
 	f     *Faulty
@@ -95,9 +107,10 @@ type faultyMapping struct {
 func (m *faultyMapping) Bytes() []byte { return m.below.Bytes() }
 
 func (m *faultyMapping) Unmap() error {
-	if _, err := m.f.enter(Call{Op: OpUnmap, Name: m.name, Len: int64(len(m.below.Bytes()))}); err != nil {
-		return err
-	}
+	_, err := m.f.enter(Call{Op: OpUnmap, Name: m.name, Len: int64(len(m.below.Bytes()))})
 	m.f.used(m.name, use{maps: -1})
-	return m.below.Unmap()
+	if unmapErr := m.below.Unmap(); err == nil {
+		err = unmapErr
+	}
+	return err
 }

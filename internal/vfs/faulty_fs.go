@@ -4,6 +4,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync/atomic"
 	"time"
 )
 
@@ -91,5 +92,31 @@ func (f *Faulty) Lock(name string) (io.Closer, error) {
 	if _, err := f.enter(Call{Op: OpLock, Name: name}); err != nil {
 		return nil, err
 	}
-	return f.below.Lock(name)
+	lock, err := f.below.Lock(name)
+	if err != nil {
+		return nil, err
+	}
+	f.used(name, use{locks: 1})
+	return &faultyLock{f: f, name: name, below: lock}, nil
 }
+
+type faultyLock struct {
+	f      *Faulty
+	name   string
+	below  io.Closer
+	closed atomic.Bool
+}
+
+func (l *faultyLock) Close() error {
+	_, err := l.f.enter(Call{Op: OpClose, Name: l.name})
+	if !l.closed.Swap(true) {
+		l.f.used(l.name, use{locks: -1})
+	}
+	if closeErr := l.below.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+// Boot implements FS. It cannot fail.
+func (f *Faulty) Boot(dir string) string { return f.below.Boot(dir) }

@@ -74,7 +74,7 @@ type Rule struct {
 	Path  string // a pattern as of filepath.Match for the name without its directory; "" is any
 	After int    // that many matching calls pass first
 	Count int    // that many fail then; 0 is all
-	Err   error  // what the failing calls answer, with op and path around it; nil only counts
+	Err   error  // what the failing calls answer, with op and path around it (io.EOF of ReadAt: bare); nil only counts
 	Short int    // bytes that a failing ReadAt or WriteAt still moves
 }
 

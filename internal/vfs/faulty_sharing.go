@@ -2,8 +2,10 @@ package vfs
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 )
 
 // ErrSharing is what Windows answers to who removes, renames or cuts a file
@@ -11,7 +13,20 @@ import (
 var ErrSharing = errors.New("the file is being used (Windows sharing rules)")
 
 // use is by how much a file is used.
-type use struct{ opens, maps int }
+type use struct{ opens, maps, locks int }
+
+// InUse lists what is open, mapped or locked now, in words and sorted: what was
+// leaked, once everything should have been given back.
+func (f *Faulty) InUse() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var list []string
+	for name, u := range f.mu.uses {
+		list = append(list, fmt.Sprintf("%s: opened %d times, mapped %d, locked %d", name, u.opens, u.maps, u.locks))
+	}
+	slices.Sort(list)
+	return list
+}
 
 func (f *Faulty) used(name string, by use) {
 	f.mu.Lock()
@@ -20,6 +35,7 @@ func (f *Faulty) used(name string, by use) {
 	u := f.mu.uses[name]
 	u.opens += by.opens
 	u.maps += by.maps
+	u.locks += by.locks
 	f.mu.uses[name] = u
 	if u == (use{}) {
 		delete(f.mu.uses, name)

@@ -2,6 +2,7 @@ package vfs
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -125,6 +126,46 @@ func TestFaultyShort(t *testing.T) {
 	if n, err := file.ReadAt(make([]byte, 2), 0); n != 2 || !errors.Is(err, syscall.EIO) {
 		t.Errorf("ReadAt = %d, %v", n, err)
 	}
+}
+
+// TestFaultyEndOfFile: a file that ends early answers io.EOF as os.File does.
+func TestFaultyEndOfFile(t *testing.T) {
+	f := NewFaulty(NewMem())
+	file := create(t, f, "a")
+	write(t, file, 0, "12345")
+	f.Add(Rule{Op: OpReadAt, Err: io.EOF, Short: 2})
+	p := make([]byte, 5)
+	if n, err := file.ReadAt(p, 0); n != 2 || err != io.EOF || string(p[:2]) != "12" {
+		t.Errorf("ReadAt = %d, %v, %q", n, err, p)
+	}
+}
+
+// TestInUse: what is open, mapped or locked is listed until it is given back, by
+// a call that fails, too.
+func TestInUse(t *testing.T) {
+	f := NewFaulty(NewMem())
+	file, err := f.OpenFile("a", os.O_RDWR|os.O_CREATE, 0o644)
+	must(t, err)
+	must(t, file.Allocate(0, 100))
+	m, err := file.Map(100, true)
+	must(t, err)
+	lock, err := f.Lock("lock")
+	must(t, err)
+	if got := strings.Join(f.InUse(), "; "); got != "a: opened 1 times, mapped 1, locked 0; lock: opened 0 times, mapped 0, locked 1" {
+		t.Error(got)
+	}
+	f.Add(Rule{Op: OpClose | OpUnmap, Err: syscall.EIO})
+	for _, err := range []error{file.Close(), m.Unmap(), lock.Close()} {
+		if !errors.Is(err, syscall.EIO) {
+			t.Error(err)
+		}
+	}
+	if left := f.InUse(); left != nil {
+		t.Errorf("left: %q", left)
+	}
+	again, err := f.Lock("lock")
+	must(t, err)
+	_ = again.Close()
 }
 
 // TestFaultyTrace crashes the machine just before the sync, from the hook.

@@ -12,6 +12,7 @@ import (
 // TestPitfallP1GuardedFault cuts a real file under its mapping. Without a
 // Guard each of these ends the process.
 func TestPitfallP1GuardedFault(t *testing.T) {
+	// Relies on A9, A10 (docs/ASSUMPTIONS.md).
 	if !posixFiles {
 		t.Skip("a mapped file cannot be cut on this host")
 	}

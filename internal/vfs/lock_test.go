@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"go.uber.org/goleak"
 )
 
 const holdLockEnv = "VFS_TEST_HOLD_LOCK"
@@ -32,12 +34,13 @@ func TestMain(m *testing.M) {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0) // without a Close: the kernel releases it
 	}
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // TestPitfallW2LockAcrossProcesses: a lock that reports success without
 // locking lets two writers into one log.
 func TestPitfallW2LockAcrossProcesses(t *testing.T) {
+	// Relies on A11 (docs/ASSUMPTIONS.md).
 	name := filepath.Join(t.TempDir(), "seglog.lock")
 	holder := exec.Command(os.Args[0])
 	holder.Env = append(os.Environ(), holdLockEnv+"="+name)

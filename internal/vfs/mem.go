@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -22,28 +23,58 @@ var ErrCrashed = errors.New("the machine of this file system has crashed")
 //
 // Absolute and relative names start at the same root. There are no permissions.
 type Mem struct {
+	// These are set before first use, and passed on by Crash and Kill.
+
+	// Now is the clock of modification times; nil is time.Now.
+	Now func() time.Time
+	// Unit is what a Crash and a Writeback keep whole of a file: SectorSize, which
+	// is what 0 stands for, or a multiple of it, PageSize say.
+	Unit int64
+
+	// OnStore, if set, is called before each store into a mapping and each write,
+	// with no lock held: see Store. It is not passed on.
+	OnStore func(Store)
+
 	// mu guards everything, the nodes included; nothing is called with it held.
 	mu struct {
 		sync.Mutex
 		live    tree
 		durable tree
 		pending []nameChange // made live, not durable; oldest first
+		nodes   int          // made so far
 		limit   int64
 		used    int64
 		dead    bool
+		machine uint32 // a number of its own, which copies of the machine keep
+		boots   uint32 // how often the power was cut
 	}
 }
+
+var machines atomic.Uint32
 
 // NewMem is an empty file system without a limit.
 func NewMem() *Mem {
 	m := &Mem{}
-	root := &memNode{mode: fs.ModeDir | 0o755, modified: time.Now()}
+	root := m.newNodeLocked(fs.ModeDir | 0o755)
 	m.mu.live, m.mu.durable = newTree(root), newTree(root)
+	m.mu.machine = machines.Add(1)
 	return m
 }
 
+func (m *Mem) newNodeLocked(mode fs.FileMode) *memNode {
+	m.mu.nodes++
+	return &memNode{number: m.mu.nodes, mode: mode, modified: m.now()}
+}
+
+func (m *Mem) now() time.Time {
+	if m.Now == nil {
+		return time.Now()
+	}
+	return m.Now()
+}
+
 // SetLimit sets how many bytes all files together may occupy, counted in
-// sectors of 512 bytes; 0 is no limit. Writes, allocations and new files
+// sectors; 0 is no limit. Writes, allocations and new files
 // beyond it fail whole, with ENOSPC. Holes occupy nothing, and a removed file
 // does until it is neither open nor mapped.
 func (m *Mem) SetLimit(bytes int64) {
@@ -81,7 +112,7 @@ func (m *Mem) openLocked(name string, flag int, perm fs.FileMode) (*memNode, err
 	case n == nil && m.mu.limit > 0 && m.mu.used >= m.mu.limit:
 		return nil, syscall.ENOSPC
 	case n == nil:
-		n = &memNode{mode: perm.Perm(), modified: time.Now()}
+		n = m.newNodeLocked(perm.Perm())
 		m.changeLocked(nameChange{node: n, to: p})
 	case flag&(os.O_CREATE|os.O_EXCL) == os.O_CREATE|os.O_EXCL:
 		return nil, fs.ErrExist
@@ -123,6 +154,7 @@ func (m *Mem) lock(name string) (*memFile, error) {
 func (m *Mem) resizeLocked(n *memNode, size int64) {
 	before := n.room
 	n.resize(size)
+	n.modified = m.now()
 	m.mu.used += n.room - before
 }
 

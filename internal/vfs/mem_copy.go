@@ -10,6 +10,12 @@ func (m *Mem) die() *Mem {
 		m.detachLocked()
 		m.mu.dead = true
 	}
+	return m.copyLocked()
+}
+
+// copyLocked is a deep copy of m. Nobody holds a lock, a file or a mapping in
+// it.
+func (m *Mem) copyLocked() *Mem {
 	copies := map[*memNode]*memNode{}
 	copyOf := func(n *memNode) *memNode {
 		if n == nil {
@@ -20,8 +26,8 @@ func (m *Mem) die() *Mem {
 		}
 		return copies[n]
 	}
-	w := NewMem()
-	w.mu.limit = m.mu.limit
+	w := &Mem{Now: m.Now, Unit: m.Unit}
+	w.mu.limit, w.mu.nodes, w.mu.machine, w.mu.boots = m.mu.limit, m.mu.nodes, m.mu.machine, m.mu.boots
 	w.mu.live = m.mu.live.copy(copyOf)
 	w.mu.durable = m.mu.durable.copy(copyOf)
 	for _, c := range m.mu.pending {
@@ -29,7 +35,7 @@ func (m *Mem) die() *Mem {
 			copyOf(c.node), place{copyOf(c.from.dir), c.from.name}, place{copyOf(c.to.dir), c.to.name},
 		})
 	}
-	for n := range w.mu.live.nodes() {
+	for _, n := range w.mu.live.nodes() {
 		w.mu.used += n.room
 	}
 	return w
@@ -39,10 +45,10 @@ func (m *Mem) die() *Mem {
 // that does not know yet that it is dead cannot change what m was.
 func (m *Mem) detachLocked() {
 	detach := func(n *memNode) { n.data = cloneUnseen(n.data[:n.size]) }
-	for n := range m.mu.live.nodes() {
+	for _, n := range m.mu.live.nodes() {
 		detach(n)
 	}
-	for n := range m.mu.durable.nodes() {
+	for _, n := range m.mu.durable.nodes() {
 		if !m.mu.live.has(n) {
 			detach(n)
 		}
@@ -57,7 +63,7 @@ func (m *Mem) detachLocked() {
 // copy is a node of its own, neither open, nor mapped, nor locked.
 func (n *memNode) copy() *memNode {
 	return &memNode{
-		mode: n.mode, modified: n.modified,
+		number: n.number, mode: n.mode, modified: n.modified,
 		data: cloneUnseen(n.data[:n.size]), size: n.size,
 		taken: slices.Clone(n.taken), room: n.room,
 		synced: slices.Clone(n.synced), syncedSize: n.syncedSize,

@@ -1,14 +1,17 @@
 package vfs
 
-import "math/rand/v2"
+import (
+	"fmt"
+	"math/rand/v2"
+)
 
 // Crash cuts the power and returns what a restarted machine may find. Made
 // durable, and there for certain, are contents and length of a file as of its
 // last Sync, and the names of a directory as of its last SyncDir. Of the rest,
 // seed chooses, each by itself:
 //
-//   - which 512-byte sectors that differ from the durable ones, by whatever
-//     means they were stored, reached the device;
+//   - which sectors (or pages: see Unit) that differ from the durable ones, by
+//     whatever means they were stored, reached the device;
 //   - which lengths did, and for a file that grew also some length between;
 //   - which creations, renames and removals did, each whole. A file whose name
 //     survives has what survives of its contents.
@@ -23,6 +26,7 @@ func (m *Mem) Crash(seed uint64) *Mem {
 	w := m.die()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.mu.boots++
 	c := newChance(seed, forCrash)
 	for _, change := range w.mu.pending {
 		if c.coin() {
@@ -32,9 +36,9 @@ func (m *Mem) Crash(seed uint64) *Mem {
 	w.mu.pending = nil
 	w.mu.live = w.mu.durable.copy(func(n *memNode) *memNode { return n })
 	w.mu.used = 0
-	for n := range w.mu.live.nodes() {
+	for _, n := range w.mu.live.nodes() {
 		if !n.isDir() {
-			n.lose(c)
+			n.lose(c, w.unit())
 		}
 		w.mu.used += n.room
 	}
@@ -45,6 +49,24 @@ func (m *Mem) Crash(seed uint64) *Mem {
 // or not, and nobody holds a lock. m is dead as after Crash.
 func (m *Mem) Kill() *Mem { return m.die() }
 
+// Boot implements FS: each Crash is the end of one. All have the same length, so
+// that a seed means the same from run to run.
+func (m *Mem) Boot(string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return fmt.Sprintf("mem-%08x.%08x", m.mu.machine, m.mu.boots)
+}
+
+// Reboot is a Kill by a restart of the machine, before which everything had
+// reached the device.
+func (m *Mem) Reboot() *Mem {
+	w := m.die()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.boots++
+	return w
+}
+
 // Writeback is the kernel writing some of what is dirty, unasked: a seeded
 // choice of sectors, lengths and names becomes durable as it is now. Without
 // it, only versions that were synced or the last could survive a Crash.
@@ -53,16 +75,16 @@ func (m *Mem) Writeback(seed uint64) {
 	defer m.mu.Unlock()
 	c := newChance(seed, forWriteback)
 	m.settleNamesLocked(func(nameChange) bool { return c.coin() })
-	for n := range m.mu.live.nodes() {
+	for _, n := range m.mu.live.nodes() {
 		if !n.isDir() {
-			n.keepLength(n.writeSome(c))
+			n.keepLength(n.writeSome(c, m.unit()))
 		}
 	}
 }
 
 // lose replaces a file's contents by what the device holds after the crash.
-func (n *memNode) lose(c chance) {
-	size := n.writeSome(c)
+func (n *memNode) lose(c chance, unit int64) {
+	size := n.writeSome(c, unit)
 	n.data = make([]byte, size)
 	copy(n.data, n.synced)
 	n.size = size
@@ -77,13 +99,15 @@ func (n *memNode) lose(c chance) {
 	n.sync()
 }
 
-// writeSome puts some dirty sectors on the device, and returns the length that
+func (m *Mem) unit() int64 { return max(m.Unit, SectorSize) }
+
+// writeSome puts some dirty units on the device, and returns the length that
 // goes with them.
-func (n *memNode) writeSome(c chance) (size int64) {
+func (n *memNode) writeSome(c chance, unit int64) (size int64) {
 	odds := c.odds()
-	for s := range sectors(n.size) {
-		if _, _, differs := n.dirty(s); differs && c.of(odds) {
-			n.writeSector(s)
+	for from := int64(0); from < n.size; from += unit {
+		if end := min(from+unit, n.size); n.dirty(from, end) && c.of(odds) {
+			n.write(from, end)
 		}
 	}
 	size = n.syncedSize
@@ -107,10 +131,12 @@ func (n *memNode) keepLength(size int64) {
 // chance is where all choices of one crash come from.
 type chance struct{ r *rand.Rand }
 
-// The same seed means other choices to a Crash and to a Writeback.
+// The same seed means other choices to a Crash, a Writeback and a DropDirty.
 const (
 	forCrash = iota
 	forWriteback
+	forDropping
+	forTear
 )
 
 func newChance(seed, purpose uint64) chance { return chance{rand.New(rand.NewPCG(seed, purpose))} }

@@ -5,6 +5,7 @@ import "testing"
 // TestPitfallF4NamesNeedSyncDir: a synced file without a synced directory may
 // be gone.
 func TestPitfallF4NamesNeedSyncDir(t *testing.T) {
+	// Relies on A6 (docs/ASSUMPTIONS.md).
 	m := NewMem()
 	f := create(t, m, "a")
 	write(t, f, 0, "x")

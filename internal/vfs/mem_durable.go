@@ -55,16 +55,13 @@ func (n *memNode) sync() {
 	n.syncedSize = n.size
 }
 
-// dirty tells whether sector s of data differs from what the device holds, and
-// returns its bounds in data.
-func (n *memNode) dirty(s int64) (from, end int64, differs bool) {
-	from, end = s*sectorSize, min((s+1)*sectorSize, n.size)
-	return from, end, end > int64(len(n.synced)) || !equalUnseen(n.synced[from:end], n.data[from:end])
+// dirty tells whether [from, end) of data differs from what the device holds.
+func (n *memNode) dirty(from, end int64) bool {
+	return end > int64(len(n.synced)) || !equalUnseen(n.synced[from:end], n.data[from:end])
 }
 
-// writeSector puts sector s of data on the device. The length stays.
-func (n *memNode) writeSector(s int64) {
-	from, end := s*sectorSize, min((s+1)*sectorSize, n.size)
+// write puts [from, end) of data on the device. The length stays.
+func (n *memNode) write(from, end int64) {
 	if missing := end - int64(len(n.synced)); missing > 0 {
 		n.synced = append(n.synced, make([]byte, missing)...)
 	}

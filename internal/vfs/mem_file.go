@@ -64,6 +64,13 @@ func (f *memFile) ReadAt(p []byte, off int64) (n int, err error) {
 }
 
 func (f *memFile) WriteAt(p []byte, off int64) (n int, err error) {
+	if f.m.OnStore != nil && f.writable && off >= 0 {
+		f.m.OnStore(Store{Name: f.name, At: off, Bytes: p, f: f})
+	}
+	return f.writeAt(p, off)
+}
+
+func (f *memFile) writeAt(p []byte, off int64) (n int, err error) {
 	err = f.do("write", true, func() error {
 		if off < 0 {
 			return syscall.EINVAL
@@ -75,6 +82,7 @@ func (f *memFile) WriteAt(p []byte, off int64) (n int, err error) {
 			return err
 		}
 		n = copy(f.n.data[off:], p)
+		f.n.tell(off, p)
 		return nil
 	})
 	return n, err
@@ -146,25 +154,11 @@ func (f *memFile) Map(length int64, writable bool) (m Mapping, err error) {
 			return err
 		}
 		f.n.maps++
-		m = &memMapping{m: f.m, n: f.n, mem: f.n.data[:length:length]}
+		if writable {
+			f.n.listen()
+		}
+		m = &memMapping{f: f, n: f.n, mem: f.n.data[:length:length]}
 		return nil
 	})
 	return m, err
-}
-
-type memMapping struct {
-	m   *Mem
-	n   *memNode
-	mem []byte
-}
-
-func (mm *memMapping) Bytes() []byte { return mm.mem }
-
-// Unmap works in a crashed Mem, too: its process still cleans up.
-func (mm *memMapping) Unmap() error {
-	mm.m.mu.Lock()
-	defer mm.m.mu.Unlock()
-	mm.n.unmap()
-	mm.m.releaseLocked(mm.n)
-	return nil
 }

@@ -20,7 +20,7 @@ func (m *Mem) MkdirAll(name string, perm fs.FileMode) error {
 		p := place{dir, component}
 		dir = m.mu.live.in[p.dir][p.name]
 		if dir == nil {
-			dir = &memNode{mode: fs.ModeDir | perm.Perm(), modified: time.Now()}
+			dir = m.newNodeLocked(fs.ModeDir | perm.Perm())
 			m.changeLocked(nameChange{node: dir, to: p})
 			m.settleNamesLocked(func(c nameChange) bool { return c.node == dir })
 		}

@@ -9,13 +9,19 @@ import (
 	"github.com/seglog/seglog/internal/invariants"
 )
 
-// sectorSize is what a device writes whole or not at all, and the unit in
-// which Mem counts its room.
-const sectorSize = 512
+// SectorSize is what a device writes whole or not at all, and the unit in
+// which Mem counts its room. PageSize is what a kernel writes at once.
+const (
+	SectorSize = 512
+	PageSize   = 4096
+)
+
+const sectorSize = SectorSize
 
 // memNode is a file or a directory, whatever its name. The Mem's mutex guards
 // it, but for the bytes of data while mapped: those are the mappers' business.
 type memNode struct {
+	number   int // in the order in which they were made
 	mode     fs.FileMode
 	modified time.Time
 
@@ -32,6 +38,10 @@ type memNode struct {
 	// once the length survives as well.
 	synced     []byte
 	syncedSize int64
+
+	// told is data as it was told: every byte that was stored by Store or by a
+	// write. It is nil until the first writable mapping.
+	told []byte
 
 	opens, maps int // handles and mappings
 	locked      bool
@@ -52,7 +62,7 @@ func (n *memNode) reserve(length int64) error {
 	}
 	grown := make([]byte, max(length, n.size*5/4))
 	copy(grown, n.data[:n.size])
-	n.data = grown
+	n.data, n.told = grown, nil
 	return nil
 }
 
@@ -65,8 +75,10 @@ func (n *memNode) resize(size int64) {
 		}
 	}
 	clear(n.data[min(n.size, size):max(n.size, size)])
+	if n.told != nil {
+		clear(n.told[min(n.size, size):max(n.size, size)])
+	}
 	n.size = size
-	n.modified = time.Now()
 	for s := sectors(size); s < int64(len(n.taken)); s++ {
 		if n.taken[s] {
 			n.taken[s] = false

@@ -1,7 +1,7 @@
 package vfs
 
 import (
-	"iter"
+	"cmp"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -56,20 +56,28 @@ func (t tree) has(n *memNode) bool {
 // names lists a directory, sorted.
 func (t tree) names(dir *memNode) []string { return slices.Sorted(maps.Keys(t.in[dir])) }
 
-// nodes walks what is reachable from the root, in an order that depends on
-// names only: random choices made on the way repeat from their seed.
-func (t tree) nodes() iter.Seq[*memNode] {
-	return func(yield func(*memNode) bool) {
-		t.walk(t.root, yield)
+// nodes lists all nodes but the root in the order in which they were made:
+// random choices made on the way repeat from their seed, whatever the names.
+func (t tree) nodes() []*memNode {
+	list := make([]*memNode, 0, len(t.at))
+	for n := range t.at {
+		if t.reachable(n) {
+			list = append(list, n)
+		}
 	}
+	slices.SortFunc(list, func(a, b *memNode) int { return cmp.Compare(a.number, b.number) })
+	return list
 }
 
-func (t tree) walk(dir *memNode, yield func(*memNode) bool) bool {
-	for _, name := range t.names(dir) {
-		n := t.in[dir][name]
-		if !yield(n) || !t.walk(n, yield) {
+// reachable says whether n is below the root: a crash may keep the removal of a
+// directory without that of what was in it.
+func (t tree) reachable(n *memNode) bool {
+	for n != t.root {
+		p, ok := t.at[n]
+		if !ok {
 			return false
 		}
+		n = p.dir
 	}
 	return true
 }

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -23,8 +24,9 @@ func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 }
 
 func (fsys osFS) MkdirAll(name string, perm fs.FileMode) error {
-	var parents []string // of the directories to make, innermost first
-	for dir := filepath.Clean(name); ; dir = filepath.Dir(dir) {
+	var missing []string // innermost first
+	dir := filepath.Clean(name)
+	for ; ; dir = filepath.Dir(dir) {
 		_, err := os.Stat(dir)
 		if err == nil {
 			break
@@ -32,13 +34,20 @@ func (fsys osFS) MkdirAll(name string, perm fs.FileMode) error {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		parents = append(parents, filepath.Dir(dir))
+		missing = append(missing, dir)
 	}
-	if err := os.MkdirAll(name, perm); err != nil {
+	if len(missing) == 0 {
+		return os.MkdirAll(name, perm) // or says that it is no directory
+	}
+	// Who made that one may have been killed before it was durable.
+	if err := fsys.SyncDir(filepath.Dir(dir)); err != nil && !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	for _, dir := range parents {
-		if err := fsys.SyncDir(dir); err != nil {
+	for _, dir := range slices.Backward(missing) {
+		if err := os.Mkdir(dir, perm); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err := fsys.SyncDir(filepath.Dir(dir)); err != nil {
 			return err
 		}
 	}
@@ -49,8 +58,12 @@ func (osFS) Rename(oldname, newname string) error       { return os.Rename(oldna
 func (osFS) Remove(name string) error                   { return os.Remove(name) }
 func (osFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
 func (osFS) Stat(name string) (fs.FileInfo, error)      { return os.Stat(name) }
-func (osFS) SetModTime(name string, t time.Time) error  { return os.Chtimes(name, time.Time{}, t) }
 func (osFS) SyncDir(name string) error                  { return syncDir(name) }
+func (osFS) Boot(dir string) string                     { return boot(dir) }
+
+func (osFS) SetModTime(name string, t time.Time) error {
+	return uninterrupted(func() error { return os.Chtimes(name, time.Time{}, t) })
+}
 
 func (osFS) Lock(name string) (io.Closer, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)

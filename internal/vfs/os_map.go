@@ -25,7 +25,11 @@ func (f *osFile) Map(length int64, writable bool) (Mapping, error) {
 	if err != nil {
 		return nil, f.wrap("map", err)
 	}
-	mem, err := mmap.MapRegion(source, int(length), prot, 0, 0)
+	var mem mmap.MMap
+	err = uninterrupted(func() (err error) {
+		mem, err = mmap.MapRegion(source, int(length), prot, 0, 0)
+		return err
+	})
 	if err != nil {
 		_ = closer.Close()
 		return nil, f.wrap("map", err)
@@ -40,7 +44,10 @@ func (m *osMapping) Bytes() []byte { return m.mem }
 
 func (m *osMapping) Unmap() error {
 	m.file.maps.remove(m.mem)
-	err := m.mem.Unmap()
+	err := uninterrupted(func() error {
+		mem := m.mem // which Unmap sets to nil
+		return mem.Unmap()
+	})
 	if closeErr := m.source.Close(); err == nil {
 		err = closeErr
 	}

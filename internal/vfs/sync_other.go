@@ -47,9 +47,12 @@ func (m *mappings) sync(f *os.File) error {
 		if within == 0 {
 			continue
 		}
-		if err := mem[:within].Flush(); err != nil {
+		flushed := mem[:within]
+		if err := uninterrupted(flushed.Flush); err != nil {
 			return err
 		}
 	}
 	return f.Sync()
 }
+
+func (f *osFile) WriteBack(from, end int64) {}

@@ -40,6 +40,11 @@ type FS interface {
 	// SyncDir makes the directory's names durable: what was created, renamed
 	// and removed in it before the call. A documented no-op on Windows.
 	SyncDir(name string) error
+	// Boot names this run of the machine and the place of a directory that is
+	// there: as long as it is the same, all that was written to the directory's
+	// files is there, synced or not. A copy of the directory has another one. It is "", which says
+	// nothing, where the host does not tell.
+	Boot(dir string) string
 	// Lock takes the exclusive advisory lock of a file, created if absent,
 	// and writes this process's id into it. A lock that someone else holds
 	// (another process, or another Lock of this one) is ErrLocked, wrapped in
@@ -90,6 +95,41 @@ type Mapping interface {
 	Bytes() []byte
 	// Unmap gives the address range back. It is called once.
 	Unmap() error
+}
+
+// Storer is a Mapping that wants to make the stores into it itself, for a test
+// that stops the machine between two of them or within one. Of such a mapping
+// Bytes is only read, and every store is a call of Store.
+type Storer interface {
+	Mapping
+	// Store does what copy(Bytes()[at:], b) does. It keeps no byte of b.
+	Store(at int64, b []byte)
+}
+
+// StoreOf is the way to store into m: nil where it is memory like any other.
+func StoreOf(m Mapping) func(at int64, b []byte) {
+	if s, ok := m.(Storer); ok {
+		return s.Store
+	}
+	return nil
+}
+
+// Ahead is a File that another goroutine than its owner's may write to, which
+// shows in nothing but time: the system's own. Where calls are counted, failed or
+// cut short in turn that is not so.
+type Ahead interface {
+	File
+	// WriteBack has [from, end) begin its way to the device. It is a hint: nothing
+	// waits for it or is told what became of it, but the next Sync.
+	WriteBack(from, end int64)
+}
+
+// AheadOf is f as one that is written to ahead, nil where it is not.
+func AheadOf(f File) Ahead {
+	if a, ok := f.(*osFile); ok {
+		return a
+	}
+	return nil
 }
 
 // ErrLocked says that a lock has another holder.

@@ -1,0 +1,23 @@
+package vfs
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// boot is the kernel's id of this boot with the directory's device and inode.
+// Who mounts a snapshot elsewhere or copies the directory has other ones.
+func boot(dir string) string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	var st unix.Stat_t
+	if err := uninterrupted(func() error { return unix.Stat(dir, &st) }); err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%s/%d:%d", strings.TrimSpace(string(id)), st.Dev, st.Ino)
+}

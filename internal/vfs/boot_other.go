@@ -1,0 +1,5 @@
+//go:build !linux && !darwin
+
+package vfs
+
+func boot(string) string { return "" }
