@@ -188,3 +188,39 @@ func TestInterval(t *testing.T) {
 		}
 	}
 }
+
+// TestFloorOfAnyEntries: whatever the entries are like, on a line or not, the
+// floor is what going through all of them finds.
+func TestFloorOfAnyEntries(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(0, 60).Draw(t, "n")
+		x := NewOffsets(1000, make([]byte, n*OffsetEntrySize), 0)
+		offset := int64(1000)
+		var entries []OffsetEntry
+		for i := range n {
+			step := int64(1)
+			if rapid.Bool().Draw(t, "far") {
+				step = rapid.Int64Range(1, 1<<24).Draw(t, "step")
+			}
+			offset += step
+			e := OffsetEntry{Offset: offset, Position: int64(i) * 100}
+			require.NoError(t, x.Append(e))
+			entries = append(entries, e)
+		}
+		for range 20 {
+			target := rapid.Int64Range(990, offset+10).Draw(t, "target")
+			if n > 0 && rapid.Bool().Draw(t, "at one") {
+				target = rapid.SampledFrom(entries).Draw(t, "entry").Offset + rapid.Int64Range(-1, 1).Draw(t, "beside")
+			}
+			want, slot := OffsetEntry{Offset: 1000}, -1
+			for i, e := range entries {
+				if e.Offset <= target {
+					want, slot = e, i
+				}
+			}
+			got, at := x.Floor(target)
+			require.Equal(t, slot, at)
+			require.Equal(t, want, got)
+		}
+	})
+}

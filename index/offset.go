@@ -51,17 +51,55 @@ func (x *Offsets) Last() OffsetEntry {
 	return OffsetEntry{Offset: x.base}
 }
 
+// rel is the offset of entry i, relative to the base.
+func (x *Offsets) rel(i int) int64 {
+	return int64(int32(binary.BigEndian.Uint32(x.mem[i*OffsetEntrySize:])))
+}
+
 // Floor is the last entry at or below offset, and its slot; the segment's
 // start and -1 where there is none.
 func (x *Offsets) Floor(offset int64) (OffsetEntry, int) {
-	rel := offset - x.base
-	i := floor(x.Len(), func(i int) bool {
-		return int64(int32(binary.BigEndian.Uint32(x.slot(i)))) > rel
-	})
+	i := x.floor(offset-x.base, x.Len())
 	if i < 0 {
 		return OffsetEntry{Offset: x.base}, -1
 	}
 	return x.At(i), i
+}
+
+// floor guesses, since batches are often alike and the entries then lie on a line,
+// and looks from there in steps that double: a few probes next to each other where
+// a binary search misses the cache with each. Where the guess is bad it takes
+// twice the probes of that.
+func (x *Offsets) floor(rel int64, n int) int {
+	if n == 0 || rel < x.rel(0) {
+		return -1
+	}
+	first, last := x.rel(0), x.rel(n-1)
+	if rel >= last {
+		return n - 1
+	}
+	at := min(max(int((rel-first)*int64(n-1)/max(last-first, 1)), 0), n-1)
+	lo, hi := -1, n // the entry at lo is at or below, the one at hi above
+	if x.rel(at) <= rel {
+		lo = at
+		for step := 1; lo+step < n; step *= 2 {
+			if x.rel(lo+step) > rel {
+				hi = lo + step
+				break
+			}
+			lo += step
+		}
+	} else {
+		hi = at
+		for step := 1; hi-step >= 0; step *= 2 {
+			if x.rel(hi-step) <= rel {
+				lo = hi - step
+				break
+			}
+			hi -= step
+		}
+	}
+	return floorBetween(lo, hi, func(i int) bool { return x.rel(i) > rel })
 }
 
 // Append adds an entry. The offset must be above the last one's and within
@@ -77,9 +115,8 @@ func (x *Offsets) Append(e OffsetEntry) error {
 	case n > 0 && e.Offset <= x.At(n-1).Offset:
 		return fmt.Errorf("index: offset %d is not above the last entry's %d", e.Offset, x.At(n-1).Offset)
 	}
-	s := x.slot(n)
-	binary.BigEndian.PutUint32(s, uint32(rel))
-	binary.BigEndian.PutUint32(s[4:], uint32(e.Position))
+	x.put32(n, 0, uint32(rel))
+	x.put32(n, 4, uint32(e.Position))
 	x.n.Store(int64(n + 1))
 	return nil
 }

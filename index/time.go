@@ -83,9 +83,8 @@ func (x *Times) Append(e TimeEntry) error {
 	case e.Offset < last.Offset:
 		return fmt.Errorf("index: offset %d of a later timestamp is below the last entry's %d", e.Offset, last.Offset)
 	}
-	s := x.slot(n)
-	binary.BigEndian.PutUint64(s, uint64(e.Timestamp))
-	binary.BigEndian.PutUint32(s[8:], uint32(rel))
+	x.put64(n, 0, uint64(e.Timestamp))
+	x.put32(n, 8, uint32(rel))
 	x.n.Store(int64(n + 1))
 	return nil
 }

@@ -23,18 +23,18 @@ type Batch struct {
 // The error is ErrShort if b ends before the batch does, else
 // ErrUnsupportedMagic or ErrCorrupt.
 func Parse(b []byte) (Batch, error) {
-	h, err := ParseHeader(b)
-	if err != nil {
+	var x Batch
+	if err := x.parse(b); err != nil {
 		return Batch{}, err
 	}
-	if len(b) < h.Size {
+	if len(b) < x.Size {
 		return Batch{}, ErrShort
 	}
-	raw := b[:h.Size:h.Size]
-	if sum := checksum(raw); sum != h.CRC {
-		return Batch{}, corruptf("CRC %08x, want %08x, of a batch of %d bytes", sum, h.CRC, h.Size)
+	x.raw = b[:x.Size:x.Size]
+	if sum := checksum(x.raw); sum != x.CRC {
+		return Batch{}, corruptf("CRC %08x, want %08x, of a batch of %d bytes", sum, x.CRC, x.Size)
 	}
-	return Batch{BatchHeader: h, raw: raw}, nil
+	return x, nil
 }
 
 // Bytes is the whole encoded batch, borrowed like the Batch itself.
@@ -50,6 +50,19 @@ func (b Batch) stored() []byte {
 
 // checksum is the CRC of the whole batch raw.
 func checksum(raw []byte) uint32 { return crc32.Checksum(raw[posAttributes:], castagnoli) }
+
+// Intact says whether b begins with a batch that is whole and whose checksum
+// holds, whatever else its header says: one that Parse refuses all the same was
+// made so, and not damaged since.
+func Intact(b []byte) bool {
+	if len(b) < HeaderSize || int8(b[posMagic]) != magicV2 {
+		return false
+	}
+	length := int64(int32(binary.BigEndian.Uint32(b[posLength:])))
+	size := length + logOverhead
+	return length >= HeaderSize-logOverhead && size <= int64(len(b)) &&
+		checksum(b[:size]) == binary.BigEndian.Uint32(b[posCRC:])
+}
 
 // SetBaseOffset moves the encoded batch b to offset, in place. The field is
 // outside the CRC so that a log can assign it without reading the records.
@@ -79,6 +92,16 @@ func SetLogAppendTime(b []byte, ms int64) {
 func SetCreateTime(b []byte, maxMillis int64) {
 	b[posAttributes+1] &^= attrLogAppendTime
 	setMaxTimestamp(b, maxMillis)
+}
+
+// SetProducer makes the encoded batch b one of p, in place, and redoes the CRC. A
+// producer does this to a batch that it sends again with other numbers. b is
+// exactly one batch; p's ID and Epoch are not negative.
+func SetProducer(b []byte, p Producer) {
+	binary.BigEndian.PutUint64(b[posProducerID:], uint64(p.ID))
+	binary.BigEndian.PutUint16(b[posProducerEpoch:], uint16(p.Epoch))
+	binary.BigEndian.PutUint32(b[posBaseSequence:], uint32(p.Sequence))
+	binary.BigEndian.PutUint32(b[posCRC:], checksum(b))
 }
 
 func setMaxTimestamp(b []byte, ms int64) {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"math"
 	"testing"
 	"time"
@@ -105,4 +106,31 @@ func TestBuilderInvalid(t *testing.T) {
 	require.NoError(t, b.Add(&Record{}))
 	_, err = b.Build()
 	require.ErrorIs(t, err, ErrInvalid, "past the last offset")
+}
+
+// TestSetProducer: the same batch comes from options, from a Builder told before
+// Build, and from encoded bytes told afterwards.
+func TestSetProducer(t *testing.T) {
+	p := Producer{ID: 1 << 40, Epoch: 7, Sequence: 9}
+	build := func(o BatchOptions, between func(*Builder)) []byte {
+		var b Builder
+		b.Grow(1000)
+		b.Reset(o)
+		require.NoError(t, b.Add(&Record{Value: []byte("v")}))
+		between(&b)
+		raw, err := b.Build()
+		require.NoError(t, err)
+		return bytes.Clone(raw)
+	}
+	want := build(BatchOptions{Producer: &p}, func(*Builder) {})
+	require.Equal(t, want, build(BatchOptions{}, func(b *Builder) { b.SetProducer(p) }))
+	late := build(BatchOptions{Producer: &Producer{ID: 3, Epoch: 1}}, func(*Builder) {})
+	SetProducer(late, p)
+	require.Equal(t, want, late)
+
+	var b Builder
+	require.NoError(t, b.Add(&Record{}))
+	b.SetProducer(Producer{ID: -1})
+	_, err := b.Build()
+	require.ErrorIs(t, err, ErrInvalid)
 }

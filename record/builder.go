@@ -17,6 +17,13 @@ type Producer struct {
 	Sequence int32
 }
 
+func (p *Producer) check() error {
+	if p.ID < 0 || p.Epoch < 0 || p.Sequence < -1 {
+		return invalidf("producer %+v", *p)
+	}
+	return nil
+}
+
 // BatchOptions is what a batch says of itself beside its records. The zero
 // value is an uncompressed batch at offset 0 with the records' own times.
 type BatchOptions struct {
@@ -103,6 +110,19 @@ func (b *Builder) Add(r *Record) error {
 	return nil
 }
 
+// Grow makes room for a batch of n bytes before compression, and drops the one
+// there is.
+func (b *Builder) Grow(n int) { b.buf = slices.Grow(b.buf[:0], n) }
+
+// SetProducer says whose batch it is, as BatchOptions.Producer does, before
+// Build.
+func (b *Builder) SetProducer(p Producer) {
+	if err := p.check(); err != nil && b.bad == nil {
+		b.bad = err
+	}
+	b.head.ProducerID, b.head.ProducerEpoch, b.head.BaseSequence = p.ID, p.Epoch, p.Sequence
+}
+
 // Count is the number of records added.
 func (b *Builder) Count() int { return int(b.head.Count) }
 
@@ -183,8 +203,8 @@ func (o *BatchOptions) header() (h BatchHeader, appendTime int64, err error) {
 		return h, 0, invalidf("timestamp type %d", int8(o.TimestampType))
 	}
 	if p := o.Producer; p != nil {
-		if p.ID < 0 || p.Epoch < 0 || p.Sequence < -1 {
-			return h, 0, invalidf("producer %+v", *p)
+		if err := p.check(); err != nil {
+			return h, 0, err
 		}
 		h.ProducerID, h.ProducerEpoch, h.BaseSequence = p.ID, p.Epoch, p.Sequence
 	}

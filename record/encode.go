@@ -69,9 +69,15 @@ func putBytes(b []byte, i int, p []byte) (next int) {
 // put writes the header of the batch raw, whose records are in place, and
 // last of all the CRC over both.
 func (h *BatchHeader) put(raw []byte) {
-	_ = raw[HeaderSize-1]
 	binary.BigEndian.PutUint64(raw[posBaseOffset:], uint64(h.BaseOffset))
 	binary.BigEndian.PutUint32(raw[posLength:], uint32(h.Size-logOverhead))
+	h.putBehindFrame(raw)
+}
+
+// putBehindFrame is put but for the base offset and the length, which the CRC
+// does not cover.
+func (h *BatchHeader) putBehindFrame(raw []byte) (crc uint32) {
+	_ = raw[HeaderSize-1]
 	binary.BigEndian.PutUint32(raw[posLeaderEpoch:], uint32(h.LeaderEpoch))
 	raw[posMagic] = magicV2
 	binary.BigEndian.PutUint16(raw[posAttributes:], uint16(h.Attributes))
@@ -82,5 +88,7 @@ func (h *BatchHeader) put(raw []byte) {
 	binary.BigEndian.PutUint16(raw[posProducerEpoch:], uint16(h.ProducerEpoch))
 	binary.BigEndian.PutUint32(raw[posBaseSequence:], uint32(h.BaseSequence))
 	binary.BigEndian.PutUint32(raw[posCount:], uint32(h.Count))
-	binary.BigEndian.PutUint32(raw[posCRC:], checksum(raw))
+	crc = checksum(raw)
+	binary.BigEndian.PutUint32(raw[posCRC:], crc)
+	return crc
 }

@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,7 +50,9 @@ func FuzzParse(f *testing.F) {
 		require.Equal(t, b.Bytes(), header, "header encoded again")
 
 		d := Decoder{MaxBytes: 1 << 20}
-		if err := Validate(b, &d); err != nil {
+		err = Validate(b, &d)
+		require.Equal(t, fmt.Sprint(validateByNext(b, &Decoder{MaxBytes: 1 << 20})), fmt.Sprint(err))
+		if err != nil {
 			require.True(t, isSentinel(err), "%v", err)
 			return
 		}

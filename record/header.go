@@ -79,23 +79,33 @@ type BatchHeader struct {
 // The error is ErrShort if b is too short to tell, else ErrUnsupportedMagic
 // or ErrCorrupt.
 func ParseHeader(b []byte) (BatchHeader, error) {
+	var h BatchHeader
+	if err := h.parse(b); err != nil {
+		return BatchHeader{}, err
+	}
+	return h, nil
+}
+
+// parse is ParseHeader in place: the struct is large. After an error it is
+// anything.
+func (h *BatchHeader) parse(b []byte) error {
 	if len(b) <= posMagic {
-		return BatchHeader{}, ErrShort
+		return ErrShort
 	}
 	length := int32(binary.BigEndian.Uint32(b[posLength:]))
 	if length < minLegacyLength || length > MaxBatchSize-logOverhead {
-		return BatchHeader{}, corruptf("batch length %d, want %d to %d", length, minLegacyLength, MaxBatchSize-logOverhead)
+		return corruptf("batch length %d, want %d to %d", length, minLegacyLength, MaxBatchSize-logOverhead)
 	}
 	if magic := int8(b[posMagic]); magic != magicV2 {
-		return BatchHeader{}, magicError(magic)
+		return magicError(magic)
 	}
 	if length < HeaderSize-logOverhead {
-		return BatchHeader{}, corruptf("batch length %d, want at least %d", length, HeaderSize-logOverhead)
+		return corruptf("batch length %d, want at least %d", length, HeaderSize-logOverhead)
 	}
 	if len(b) < HeaderSize {
-		return BatchHeader{}, ErrShort
+		return ErrShort
 	}
-	h := BatchHeader{
+	*h = BatchHeader{
 		BaseOffset:      int64(binary.BigEndian.Uint64(b[posBaseOffset:])),
 		Size:            int(length) + logOverhead,
 		LeaderEpoch:     int32(binary.BigEndian.Uint32(b[posLeaderEpoch:])),
@@ -111,9 +121,9 @@ func ParseHeader(b []byte) (BatchHeader, error) {
 	}
 	if h.BaseOffset < 0 || h.LastOffsetDelta < 0 || h.BaseOffset > math.MaxInt64-1-int64(h.LastOffsetDelta) ||
 		h.Count < 0 || int64(h.Count) > int64(h.LastOffsetDelta)+1 {
-		return BatchHeader{}, offsetsError(&h)
+		return offsetsError(h)
 	}
-	return h, nil
+	return nil
 }
 
 //go:noinline

@@ -1,20 +1,19 @@
 package record
 
 // Thinner makes of a batch what compaction leaves of it. The zero value works;
-// it owns its buffers and reuses them, so what it returns is valid until its
-// next use. It is not for concurrent use.
+// it owns a buffer and reuses it. It is not for concurrent use.
 type Thinner struct {
-	buf, packed []byte
+	records []byte // before they are compressed
 }
 
-// Thin is the batch with header h and that payload with the records in kept
-// only, which are one at least and in order. It keeps its range of offsets, its
-// codec and what it says of its producer; a horizon, in ms, becomes its delete
-// horizon (KIP-534), nil leaves it the one it has.
+// Thin appends to dst the batch with header h and that payload with the records
+// in kept only, which are one at least and in order. It keeps its range of
+// offsets, its codec and what it says of its producer; a horizon, in ms, becomes
+// its delete horizon (KIP-534), nil leaves it the one it has.
 //
 // Times are told anew from the base timestamp, which is the horizon or else
 // the time of the first record.
-func (t *Thinner) Thin(h BatchHeader, payload []byte, kept []Raw, horizon *int64) ([]byte, error) {
+func (t *Thinner) Thin(dst []byte, h BatchHeader, payload []byte, kept []Raw, horizon *int64) ([]byte, error) {
 	old := h.BaseTimestamp
 	logTime, fixed := h.MaxTimestamp, h.TimestampType() == LogAppendTime
 	millis := func(r *Raw) int64 {
@@ -30,27 +29,34 @@ func (t *Thinner) Thin(h BatchHeader, payload []byte, kept []Raw, horizon *int64
 		h.BaseTimestamp = millis(&kept[0])
 	}
 	h.Count, h.MaxTimestamp = int32(len(kept)), noTimestamp
-	out := append(t.buf[:0], make([]byte, HeaderSize)...)
+	start := len(dst)
+	dst = append(dst, make([]byte, HeaderSize)...)
+	out := dst
+	if h.Codec() != None {
+		out = t.records[:0]
+	}
 	for i := range kept {
 		r := &kept[i]
 		ms := millis(r)
 		h.MaxTimestamp = max(h.MaxTimestamp, ms)
 		out = r.encode(out, payload, ms-h.BaseTimestamp)
 	}
-	t.buf = out
-	if c := h.Codec(); c != None {
+	if c := h.Codec(); c == None {
+		dst = out
+	} else {
+		t.records = out
 		var err error
-		if t.packed, err = compress(c, append(t.packed[:0], out[:HeaderSize]...), out[HeaderSize:]); err != nil {
+		if dst, err = compress(c, dst, out); err != nil {
 			return nil, err
 		}
-		out = t.packed
 	}
-	if len(out) > MaxBatchSize {
-		return nil, tooLargef("batch of %d bytes, limit %d", len(out), MaxBatchSize)
+	batch := dst[start:]
+	if len(batch) > MaxBatchSize {
+		return nil, tooLargef("batch of %d bytes, limit %d", len(batch), MaxBatchSize)
 	}
-	h.Size = len(out)
-	h.put(out)
-	return out, nil
+	h.Size = len(batch)
+	h.put(batch)
+	return dst, nil
 }
 
 // encode appends the record with another time delta.

@@ -12,25 +12,9 @@ package record
 //
 // The error is ErrCorrupt or ErrTooLarge.
 func Validate(b Batch, d *Decoder) error {
-	if err := d.Reset(b); err != nil {
+	latest, err := ReadAll(b, d)
+	if err != nil {
 		return err
-	}
-	latest := int64(noTimestamp)
-	var r Record
-	for {
-		ok, err := d.Next(&r)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
-		latest = max(latest, d.millis)
-		if b.Control() {
-			if err := validateControl(&r); err != nil {
-				return err
-			}
-		}
 	}
 	// An empty batch keeps the time of the records it had, and one with
 	// LogAppendTime has it from the log.
@@ -38,6 +22,31 @@ func Validate(b Batch, d *Decoder) error {
 		return corruptf("max timestamp %d, largest of the records %d", b.MaxTimestamp, latest)
 	}
 	return nil
+}
+
+// ReadAll reads all records of b with d, as Validate does, and gives the largest of
+// their times in ms, -1 if none has one; under LogAppendTime it means nothing.
+func ReadAll(b Batch, d *Decoder) (latest int64, err error) {
+	if err := d.Reset(b); err != nil {
+		return noTimestamp, err
+	}
+	latest = noTimestamp
+	var r Record
+	for {
+		if !b.Control() { // whose records are looked into
+			latest = d.skim(latest)
+		}
+		ok, err := d.Next(&r)
+		if err != nil || !ok {
+			return latest, err
+		}
+		latest = max(latest, d.millis)
+		if b.Control() {
+			if err := validateControl(&r); err != nil {
+				return latest, err
+			}
+		}
+	}
 }
 
 func validateControl(r *Record) error {

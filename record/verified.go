@@ -3,12 +3,13 @@ package record
 // Verified is Parse without the checksum, for bytes that Parse has accepted
 // before: the batches of a run that was verified when it was made.
 func Verified(b []byte) (Batch, error) {
-	h, err := ParseHeader(b)
-	if err != nil {
+	var x Batch
+	if err := x.parse(b); err != nil {
 		return Batch{}, err
 	}
-	if len(b) < h.Size {
+	if len(b) < x.Size {
 		return Batch{}, ErrShort
 	}
-	return Batch{BatchHeader: h, raw: b[:h.Size:h.Size]}, nil
+	x.raw = b[:x.Size:x.Size]
+	return x, nil
 }

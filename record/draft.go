@@ -1,0 +1,110 @@
+package record
+
+import (
+	"encoding/binary"
+	"time"
+)
+
+// Draft is an uncompressed batch that was looked over and is not encoded yet. Who
+// has a place for it encodes it there, so that no byte is copied twice. It borrows
+// the records, which must not change until then. It is for one goroutine.
+type Draft struct {
+	BatchHeader // without Size and CRC; LeaderEpoch and BaseOffset are the owner's to set
+
+	records []Record
+	bound   int
+	now     int64 // ms, of records without a time
+}
+
+// Most that a record takes beside its key, its value and its headers, and that a
+// header takes beside its own.
+const (
+	maxRecordFrame = maxVarintLen + 1 + maxVarlongLen + maxVarintLen + 3*maxVarintLen
+	maxHeaderFrame = 2 * maxVarintLen
+)
+
+// Reset looks the records over. A record without a time gets that of clock, and
+// with LogAppendTime all do. ok is false if there is anything to say against the
+// batch, or if it may take more than limit bytes: a Builder says what.
+func (d *Draft) Reset(records []Record, t TimestampType, limit int, clock func() time.Time) (ok bool) {
+	*d = Draft{
+		BatchHeader: BatchHeader{LeaderEpoch: -1, LastOffsetDelta: int32(len(records) - 1), Count: int32(len(records)),
+			MaxTimestamp: noTimestamp, ProducerID: -1, ProducerEpoch: -1, BaseSequence: -1},
+		records: records, now: noTimestamp,
+	}
+	bound := HeaderSize + len(records)*maxRecordFrame
+	for i := range records {
+		r := &records[i]
+		if r.Time.IsZero() && d.now == noTimestamp {
+			d.now, ok = toMillis(clock())
+			if !ok {
+				return false
+			}
+		}
+		ms, ok := d.millis(r)
+		if !ok || len(r.Headers) > MaxHeaders {
+			return false
+		}
+		if i == 0 {
+			d.BaseTimestamp = ms
+		}
+		d.MaxTimestamp = max(d.MaxTimestamp, ms)
+		if bound += len(r.Key) + len(r.Value); uint(bound) > uint(limit) {
+			return false
+		}
+		for k := range r.Headers {
+			if bound += maxHeaderFrame + len(r.Headers[k].Key) + len(r.Headers[k].Value); uint(bound) > uint(limit) {
+				return false
+			}
+		}
+	}
+	if t == LogAppendTime {
+		d.Attributes |= attrLogAppendTime
+		if d.MaxTimestamp, ok = toMillis(clock()); !ok || d.MaxTimestamp == noTimestamp {
+			return false
+		}
+	}
+	d.bound = bound
+	return len(records) > 0
+}
+
+func (d *Draft) millis(r *Record) (ms int64, ok bool) {
+	if r.Time.IsZero() {
+		return d.now, true
+	}
+	return toMillis(r.Time)
+}
+
+// Bound is the most that the encoded batch can take, in bytes.
+func (d *Draft) Bound() int { return d.bound }
+
+// Encode writes the batch to dst, which is at least Bound long, but for its first
+// FrameSize bytes, and sets Size and CRC. The error is ErrInvalid: a record has
+// changed since Reset and does not fit any more.
+func (d *Draft) Encode(dst []byte) error {
+	n := HeaderSize
+	for i := range d.records {
+		r := &d.records[i]
+		ms, _ := d.millis(r)
+		e := encoding{offsetDelta: int32(i), timeDelta: ms - d.BaseTimestamp}
+		size, err := e.measure(r, len(dst)-n)
+		if err != nil {
+			return invalidf("record %d of %d was changed while it was appended: %v", i, len(d.records), err)
+		}
+		e.put(dst[n:n+size], r)
+		n += size
+	}
+	d.Size = n
+	d.CRC = d.putBehindFrame(dst[:n])
+	return nil
+}
+
+// FrameSize is how much of an encoded batch its base offset and its length take,
+// by which it is found.
+const FrameSize = logOverhead
+
+// Frame writes the base offset and the length of an encoded Draft.
+func (d *Draft) Frame(dst *[FrameSize]byte) {
+	binary.BigEndian.PutUint64(dst[posBaseOffset:], uint64(d.BaseOffset))
+	binary.BigEndian.PutUint32(dst[posLength:], uint32(d.Size-logOverhead))
+}
