@@ -82,7 +82,7 @@ func TestPinsUnderEvictionAndRemoval(t *testing.T) {
 					assert.ErrorIs(t, err, segment.ErrGone)
 					continue
 				}
-				pos, err := p.Find(s.Base() + 33)
+				pos, _, err := p.Find(s.Base() + 33)
 				assert.NoError(t, err)
 				b, _, err := p.Read(pos, s.Base(), nil)
 				assert.NoError(t, err)

@@ -2,6 +2,7 @@ package segment
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"github.com/cespare/xxhash/v2"
@@ -19,25 +20,53 @@ func (s *Segment) Seal() error {
 	if err := s.Trim(); err != nil {
 		return err
 	}
-	err := errors.Join(w.offsets.close(), w.times.close())
+	if err := errors.Join(w.offsets.close(), w.times.close()); err != nil {
+		// What they hold is made durable by SyncIndexes, through other descriptors.
+		s.cfg.Logger.Warn("segment: closing an index", "segment", s.base, "error", err)
+	}
 	s.facts = s.Facts()
 	s.w = nil
 	s.cfg.Cache.add(s)
-	return err
+	return nil
 }
 
 // Trim adds the closing time entry and cuts the files of an active segment to
-// their content. It may be appended to after that.
+// their content. An index that had no room is written now, if there is some. The
+// segment may be appended to after that.
 func (s *Segment) Trim() (err error) {
 	defer vfs.Unguard(vfs.Guard(), &err)
 	w := s.w
-	if err := w.indexes.Close(); err != nil {
-		return err
-	}
+	s.indexed(w.indexes.Close())
+	s.writeHeap(&w.offsets, IndexSuffix, w.indexes.Offsets.Content())
+	s.writeHeap(&w.times, TimeIndexSuffix, w.indexes.Times.Content())
 	return errors.Join(
 		w.offsets.cut(w.indexes.Offsets.Bytes()),
 		w.times.cut(w.indexes.Times.Bytes()),
 		w.log.cut(s.size.Load()))
+}
+
+// writeHeap gives an index that is in the heap its file. Failing to is no fault of
+// the log: the index is derived when the segment is opened again.
+func (s *Segment) writeHeap(g *growing, suffix string, content []byte) {
+	if !g.heap {
+		return
+	}
+	name := path(s.cfg.Dir, s.base, suffix)
+	var err error
+	if g.file == nil {
+		err = vfs.WriteFile(s.cfg.FS, name, content)
+	} else if _, err = g.file.WriteAt(content, 0); err != nil {
+		err = errors.Join(err, g.file.Truncate(0))
+	}
+	if err != nil {
+		s.cfg.Logger.Warn("segment: an index could not be written", "file", name, "error", err)
+	}
+}
+
+// Untidy says that an active segment's indexes are not what was there when it
+// was opened, so that its files want a Trim though nothing was appended.
+func (s *Segment) Untidy() bool {
+	return s.w != nil && (s.w.derived || s.w.offsets.heap || s.w.times.heap)
 }
 
 // Facts are those of a sealed segment, or of an active one as it is now, whose
@@ -57,23 +86,29 @@ func (s *Segment) Facts() Facts {
 // Sync makes what was published before the call durable. A sealed segment lets
 // go of its file then. It may run beside Append, but not beside itself.
 //
-// An error is final: what the kernel failed to write it may have dropped.
+// ErrNotSynced is final; after another error, of opening the file, it may be
+// tried again.
 func (s *Segment) Sync() error {
 	if s.file != nil {
-		return s.file.Sync()
+		s.synced.Store(s.size.Load())
+		err := s.file.Sync()
+		if err == nil && vfs.Removed(s.file) { // which a sync does not mind
+			err = fmt.Errorf("somebody removed %s: %w", s.Path(), os.ErrNotExist)
+		}
+		return synced(err)
 	}
 	f, err := s.cfg.FS.OpenFile(s.Path(), os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	return errors.Join(synced(f.Sync()), f.Close())
 }
 
 // SyncIndexes makes the index files durable. They are derived, so only a
 // checkpoint that wants to believe them later needs it.
 func (s *Segment) SyncIndexes() error {
 	if s.w != nil {
-		return errors.Join(s.w.offsets.file.Sync(), s.w.times.file.Sync())
+		return synced(errors.Join(s.w.offsets.sync(), s.w.times.sync()))
 	}
 	var errs []error
 	for _, suffix := range []string{IndexSuffix, TimeIndexSuffix} {
@@ -82,14 +117,15 @@ func (s *Segment) SyncIndexes() error {
 			continue
 		}
 		if err == nil {
-			err = errors.Join(f.Sync(), f.Close())
+			err = errors.Join(synced(f.Sync()), f.Close())
 		}
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-// CloseFile lets go of the descriptor of a sealed and synced segment.
+// CloseFile lets go of the descriptor of a sealed and synced segment. It is gone
+// after an error, too.
 func (s *Segment) CloseFile() error {
 	if s.file == nil {
 		return nil
@@ -118,6 +154,7 @@ func (s *Segment) Sum() (sum uint64, err error) {
 func (s *Segment) Close() error {
 	var errs []error
 	if w := s.w; w != nil {
+		w.log.settle()
 		errs = append(errs, w.offsets.close(), w.times.close())
 		s.w = nil
 	}
@@ -125,18 +162,4 @@ func (s *Segment) Close() error {
 		errs = append(errs, r.unpin())
 	}
 	return errors.Join(append(errs, s.CloseFile())...)
-}
-
-// Remove takes the segment out of use and unlinks its files, the .log first:
-// what is left of the others after a crash is an orphan, not a segment. Pins
-// keep their memory.
-func (s *Segment) Remove() error {
-	errs := []error{s.Close()}
-	for _, suffix := range []string{LogSuffix, IndexSuffix, TimeIndexSuffix, TxnIndexSuffix, SnapshotSuffix} {
-		err := s.cfg.FS.Remove(path(s.cfg.Dir, s.base, suffix))
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
 }

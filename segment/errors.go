@@ -3,11 +3,30 @@ package segment
 import (
 	"errors"
 	"fmt"
+
+	"github.com/seglog/seglog/record"
 )
 
 // ErrGone says that the segment was removed, truncated or closed: look the
 // offset up again in the log's present set of segments.
 var ErrGone = errors.New("segment: gone")
+
+var (
+	errMagic    = fmt.Errorf("%w: its magic is not 2", record.ErrCorrupt)
+	errCutShort = fmt.Errorf("%w: it ends behind the file", record.ErrCorrupt)
+)
+
+// ErrNotSynced says that a sync failed, and so that what the kernel could not
+// write it may have dropped: trying again could succeed for that reason.
+var ErrNotSynced = errors.New("segment: sync failed")
+
+// synced tells the error of a sync from that of opening or closing its file.
+func synced(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrNotSynced, err)
+}
 
 // DamageError says where a segment's bytes are not what was written: a batch
 // whose checksum fails, a length that cannot be, a file cut short, a page the

@@ -32,27 +32,30 @@ func (p Pin) FindTime(ts, from int64, way *TimeLookup) (offset int64, ok bool, e
 		way = new(TimeLookup)
 	}
 	start := p.startFor(ts, from, way)
-	pos, err := p.find(start, &way.Offset)
-	if err == io.EOF {
-		return 0, false, nil
-	}
-	if err != nil {
+	pos, low, err := p.find(start, &way.Offset)
+	if err != nil && err != io.EOF {
 		return 0, false, err
 	}
-	next := p.s.base
 	for way.Position = pos; way.Position < p.size; way.Batches++ {
-		h, err := record.ParseHeader(p.r.log[way.Position:p.size])
-		if err == nil && h.MaxTimestamp >= ts && h.LastOffset() >= from && !h.Control() {
-			offset, ok, err = p.firstAt(way.Position, ts, from)
+		b, err := record.Parse(p.r.log[way.Position:p.size])
+		bad := way.Position
+		if err == nil {
+			bad, err = CheckOrder(p.r.log[:p.size], b.BatchHeader, way.Position, low, p.s.next.Load())
 		}
-		if err != nil {
-			return 0, false, p.damage(way.Position, next, err)
+		if err == nil && b.MaxTimestamp >= ts && b.LastOffset() >= from && !b.Control() {
+			offset, ok, err = p.firstAt(b, ts, from)
+		}
+		if err != nil { // what is looked for may be there
+			return 0, false, p.damage(way.Position, bad, low, err)
 		}
 		way.Bytes = way.Position - pos
 		if ok {
 			return offset, true, nil
 		}
-		next, way.Position = h.NextOffset(), way.Position+int64(h.Size)
+		low, way.Position = b.NextOffset(), way.Position+int64(b.Size)
+	}
+	if err := p.s.end(); err != io.EOF {
+		return 0, false, err
 	}
 	return 0, false, nil
 }
@@ -61,12 +64,15 @@ func (p Pin) FindTime(ts, from int64, way *TimeLookup) (offset int64, ok bool, e
 // ts, by the time index. An entry that does not hold of the batch it names is
 // not believed.
 func (p Pin) startFor(ts, from int64, way *TimeLookup) int64 {
-	entry, slot := p.r.times.Floor(ts)
+	entry, slot, err := p.timeFloor(ts)
+	if err != nil {
+		return from // derived, and cannot be touched: look through all
+	}
 	way.Entry, way.Slot, way.Entries = entry, -1, p.r.times.Len()
 	if slot < 0 || entry.Offset <= from {
 		return from
 	}
-	pos, err := p.find(entry.Offset, nil)
+	pos, _, err := p.find(entry.Offset, nil)
 	if err != nil {
 		return from
 	}
@@ -78,12 +84,14 @@ func (p Pin) startFor(ts, from int64, way *TimeLookup) int64 {
 	return entry.Offset
 }
 
-// firstAt is FindTime within the batch at pos.
-func (p Pin) firstAt(pos, ts, from int64) (offset int64, ok bool, err error) {
-	b, err := record.Parse(p.r.log[pos:p.size])
-	if err != nil {
-		return 0, false, err
-	}
+func (p Pin) timeFloor(ts int64) (entry index.TimeEntry, slot int, err error) {
+	defer vfs.Unguard(vfs.Guard(), &err)
+	entry, slot = p.r.times.Floor(ts)
+	return entry, slot, nil
+}
+
+// firstAt is FindTime within a batch.
+func (p Pin) firstAt(b record.Batch, ts, from int64) (offset int64, ok bool, err error) {
 	d := decoders.Get().(*record.Decoder)
 	defer decoders.Put(d)
 	d.MaxBytes = p.s.cfg.MaxBatchBytes

@@ -3,7 +3,6 @@ package segment
 import (
 	"errors"
 	"os"
-	"syscall"
 
 	"github.com/seglog/seglog/internal/vfs"
 )
@@ -23,12 +22,15 @@ type growing struct {
 	file vfs.File
 	m    vfs.Mapping
 	mem  []byte // the capacity
-	size int64  // of the file: allocated or there before
-	step int64
+	// store is how mem is stored to; nil is like any other memory.
+	store func(at int64, b []byte)
+	size  int64 // of the file: allocated or there before
+	step  int64
 
 	// prepared is the end of what has pages in the page cache: see prepare.
 	prepared int64
-	heap     bool // mem is not the file's: see reserveOrHeap
+	ahead    ahead
+	heap     bool // mem is not the file's, of which there may be none: see openOrHeap and reserveOrHeap
 }
 
 func (g *growing) open(fs vfs.FS, name string, capacity, step int64) error {
@@ -44,8 +46,29 @@ func (g *growing) open(fs vfs.FS, name string, capacity, step int64) error {
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	*g = growing{file: f, m: m, mem: m.Bytes(), size: size, step: step, prepared: size}
+	*g = growing{file: f, m: m, mem: m.Bytes(), store: vfs.StoreOf(m), size: size, step: step, prepared: size}
+	g.ahead.file = vfs.AheadOf(f)
 	return nil
+}
+
+// openOrHeap is open for a derived file: where there is no room to make it, it is
+// in the heap alone, for a later open to derive.
+func (g *growing) openOrHeap(fs vfs.FS, name string, capacity, step int64) error {
+	err := g.open(fs, name, capacity, step)
+	if vfs.IsFull(err) {
+		heap := make(heapMapping, capacity)
+		*g = growing{m: heap, mem: heap, size: capacity, heap: true}
+		return nil
+	}
+	return err
+}
+
+// entries is how many of that size the file has.
+func (g *growing) entries(size int64) int {
+	if g.heap {
+		return 0
+	}
+	return int(g.size / size)
 }
 
 // reserve makes the file at least end bytes long, all of them allocated. It
@@ -54,7 +77,7 @@ func (g *growing) open(fs vfs.FS, name string, capacity, step int64) error {
 func (g *growing) reserve(end int64) error {
 	want := min(max(end, g.size+g.step), int64(len(g.mem)))
 	err := g.file.Allocate(g.size, want)
-	if errors.Is(err, syscall.ENOSPC) && want > end {
+	if vfs.IsFull(err) && want > end {
 		want = end
 		err = g.file.Allocate(g.size, want)
 	}
@@ -69,6 +92,7 @@ func (g *growing) reserve(end int64) error {
 // cut makes the file end bytes long. The mapping stays, and the file may grow
 // again.
 func (g *growing) cut(end int64) error {
+	g.settle()
 	if end == g.size || g.heap || !vfs.CutsMapped {
 		return nil
 	}
@@ -91,13 +115,15 @@ var zeros [window]byte
 // prepare has pages made for the allocated bytes up to end at least, by writing
 // zeros ahead of everything that is stored.
 func (g *growing) prepare(end int64) error {
-	for g.prepared < end {
-		n := min(window, g.size-g.prepared)
-		if _, err := g.file.WriteAt(zeros[:n], g.prepared); err != nil {
-			return err
-		}
-		g.prepared += n
+	g.settle()
+	if end <= g.prepared {
+		return nil
 	}
+	to := min(g.prepared+(end-g.prepared+window-1)/window*window, g.size)
+	if err := writeZeros(g.file, g.prepared, to, window); err != nil {
+		return err
+	}
+	g.prepared = to
 	return nil
 }
 
@@ -109,19 +135,34 @@ func (g *growing) reserveOrHeap(end int64) error {
 		return nil
 	}
 	err := g.reserve(end)
-	if !errors.Is(err, syscall.ENOSPC) {
+	if !vfs.IsFull(err) {
 		return err
 	}
 	heap := make(heapMapping, len(g.mem))
 	copy(heap, g.mem[:g.size])
-	if err := g.m.Unmap(); err != nil {
-		return err
+	mapped := g.m
+	g.m, g.mem, g.store, g.size, g.heap = heap, heap, nil, int64(len(heap)), true
+	return errors.Join(mapped.Unmap(), g.file.Truncate(0))
+}
+
+// put stores b at a position.
+func (g *growing) put(at int64, b []byte) {
+	if g.store != nil {
+		g.store(at, b)
+		return
 	}
-	if err := g.file.Truncate(0); err != nil {
-		return err
+	copy(g.mem[at:], b)
+}
+
+// clear stores zeros from a position to the end of the file.
+func (g *growing) clear(from int64) {
+	end := g.size
+	for end > from && g.mem[end-1] == 0 {
+		end--
 	}
-	g.m, g.mem, g.size, g.heap = heap, heap, int64(len(heap)), true
-	return nil
+	if end > from {
+		g.put(from, make([]byte, end-from))
+	}
 }
 
 // heapMapping stands in for the mapping of an index that could not be written.
@@ -132,4 +173,16 @@ func (h heapMapping) Unmap() error  { return nil }
 
 func (g *growing) unmap() error { return g.m.Unmap() }
 
-func (g *growing) close() error { return g.file.Close() }
+func (g *growing) close() error {
+	if g.file == nil {
+		return nil
+	}
+	return g.file.Close()
+}
+
+func (g *growing) sync() error {
+	if g.file == nil {
+		return nil
+	}
+	return g.file.Sync()
+}

@@ -88,10 +88,10 @@ func read(t testing.TB, s *segment.Segment, offset int64) (record.Batch, error) 
 	p, err := s.Pin()
 	require.NoError(t, err)
 	defer p.Release()
-	pos, err := p.Find(offset)
+	pos, low, err := p.Find(offset)
 	if err != nil {
 		return record.Batch{}, err
 	}
-	b, _, err := p.Read(pos, s.Base(), nil)
+	b, _, err := p.Read(pos, low, nil)
 	return b, err
 }

@@ -16,7 +16,7 @@ import (
 func (s *Segment) mapIndexes() (_ *index.Offsets, _ *index.Times, maps []vfs.Mapping, err error) {
 	defer vfs.Unguard(vfs.Guard(), &err)
 	open := func(suffix string, entry int64) ([]byte, int, error) {
-		mem, m, err := mapWhole(s.cfg.FS, path(s.cfg.Dir, s.base, suffix), entry)
+		mem, m, err := mapWhole(s.cfg.FS, s.present(suffix), entry)
 		if m != nil {
 			maps = append(maps, m)
 		}
@@ -115,8 +115,8 @@ func Reindex(cfg *Config, f Facts) error {
 	return errors.Join(err, log.Unmap())
 }
 
-// deriveIndexes walks the headers of a whole log and builds its indexes in
-// heap memory.
+// deriveIndexes walks the batches of a whole log and builds its indexes in heap
+// memory.
 func deriveIndexes(base int64, log []byte, interval int64) (w index.Writer, err error) {
 	defer vfs.Unguard(vfs.Guard(), &err)
 	room := int64(len(log))/interval + 2
@@ -128,20 +128,28 @@ func deriveIndexes(base int64, log []byte, interval int64) (w index.Writer, err 
 	return w, w.Close()
 }
 
-// extendIndexes walks the headers of log from the batch at position on and adds
-// to the indexes what they do not have yet. Damaged bytes end the walk early
-// and quietly: a lookup that needs what lies behind them meets the damage
-// itself.
+// extendIndexes walks the batches of log from the one at position on, verifies
+// them, and adds to the indexes what they do not have yet. Damage is passed over:
+// nothing leads to it.
 func extendIndexes(w *index.Writer, base int64, log []byte, position int64) {
 	known := w.Offsets.Last().Offset
 	if w.Offsets.Len() == 0 {
 		known--
 	}
-	var next int64
+	next := base
 	for pos := position; pos < int64(len(log)); {
-		h, err := record.ParseHeader(log[pos:])
-		if err != nil || int64(h.Size) > int64(len(log))-pos || h.BaseOffset < next || h.LastOffset()-base > math.MaxInt32 {
-			return
+		h, err := record.Parse(log[pos:])
+		bad := pos
+		if err == nil {
+			bad, err = CheckOrder(log, h.BatchHeader, pos, next, base+math.MaxInt32+1)
+		}
+		if err != nil {
+			again, at, ok := Resync(log, bad, next)
+			if !ok {
+				return
+			}
+			next, pos = again.BaseOffset, at
+			continue
 		}
 		b := index.Batch{Position: pos, LastOffset: h.LastOffset(), MaxTimestamp: h.MaxTimestamp}
 		if b.LastOffset <= known || w.Offsets.Full() || w.Times.Full() {

@@ -102,7 +102,7 @@ func (s *Segment) mapSealed() (*region, error) {
 	if f.Size == 0 {
 		return s.newRegion(nil, index.NewOffsets(s.base, nil, 0), index.NewTimes(s.base, nil, 0)), nil
 	}
-	log, err := mapFile(s.cfg.FS, s.Path(), f.Size)
+	log, err := mapFile(s.cfg.FS, s.present(LogSuffix), f.Size)
 	if err != nil {
 		return nil, s.mapError(err)
 	}
@@ -148,7 +148,10 @@ func (p Pin) describe(offset int64, err *error) {
 	if !errors.As(*err, &fault) {
 		return
 	}
-	position, _ := fault.Position(p.r.log)
+	position, ok := fault.Position(p.r.log)
+	if !ok {
+		position = 0
+	}
 	*err = &DamageError{Path: p.s.Path(), Segment: p.s.base, Position: position, Offset: offset, Next: -1,
 		Err: fmt.Errorf("%w: %w", record.ErrCorrupt, fault)}
 }

@@ -3,6 +3,7 @@ package segment
 import (
 	"errors"
 	"io"
+	"math"
 
 	"github.com/seglog/seglog/index"
 	"github.com/seglog/seglog/internal/vfs"
@@ -11,9 +12,10 @@ import (
 
 // Find is the position of the first batch whose last offset is at or above
 // offset, or io.EOF where there is none (the segment ends before, or what came
-// there was compacted away). The batch itself is verified by whoever reads it;
-// those passed on the way are where its place depends on them.
-func (p Pin) Find(offset int64) (position int64, err error) {
+// there was compacted away). No batch can begin below low there. The batch itself
+// is verified by whoever reads it; those passed on the way are where its place
+// depends on them.
+func (p Pin) Find(offset int64) (position, low int64, err error) {
 	defer p.faulted(offset, &err)
 	defer vfs.Unguard(vfs.Guard(), &err)
 	return p.find(offset, nil)
@@ -33,105 +35,149 @@ type Lookup struct {
 func (p Pin) Explain(offset int64) (l Lookup, err error) {
 	defer p.faulted(offset, &err)
 	defer vfs.Unguard(vfs.Guard(), &err)
-	l.Position, err = p.find(offset, &l)
+	l.Position, _, err = p.find(offset, &l)
 	return l, err
 }
 
-func (p Pin) find(offset int64, way *Lookup) (int64, error) {
-	entry, slot := p.r.offsets.Floor(offset)
+func (p Pin) find(offset int64, way *Lookup) (pos, low int64, err error) {
+	entry, before, slot := p.floor(offset, math.MaxInt64)
 	start := index.OffsetEntry{Offset: p.s.base}
-	leads, exact := p.leads(entry, slot)
+	low, leads, exact := p.leads(entry, slot)
 	if leads && !exact {
 		// An entry for a set of batches, or a batch whose base offset, which no
 		// checksum covers, is damaged: what comes before it tells.
-		if slot--; slot >= 0 {
-			entry = p.r.offsets.At(slot)
-		} else {
-			entry = start
-		}
-		leads, _ = p.leads(entry, slot)
+		entry, slot = before, slot-1
+		low, leads, exact = p.leads(entry, slot)
 	}
 	if !leads {
 		// The entry is not true of the log: derived data never decides, so
 		// scan from where no entry is needed.
-		entry, slot = start, -1
+		entry, slot, exact = start, -1, false
 	}
-	pos, n, err := p.scan(entry.Position, offset)
+	if !exact {
+		low = p.s.base
+	}
+	pos, low, n, err := p.scan(entry.Position, low, offset)
 	if way != nil {
 		*way = Lookup{Entry: entry, Slot: slot, Entries: p.r.offsets.Len(), Batches: n, Bytes: pos - entry.Position}
 	}
-	return pos, err
+	return pos, low, err
+}
+
+// floor is the last entry of the offset index that is at or below offset and of a
+// position below that, and the one before it; the segment's start, of slot -1,
+// where there is none, or where the index, which is derived, cannot be touched.
+func (p Pin) floor(offset, position int64) (entry, before index.OffsetEntry, slot int) {
+	entry, before, slot, err := p.guardedFloor(offset, position)
+	if err != nil {
+		start := index.OffsetEntry{Offset: p.s.base}
+		return start, start, -1
+	}
+	return entry, before, slot
+}
+
+func (p Pin) guardedFloor(offset, position int64) (entry, before index.OffsetEntry, slot int, err error) {
+	defer vfs.Unguard(vfs.Guard(), &err)
+	start := index.OffsetEntry{Offset: p.s.base}
+	entry, slot = p.r.offsets.Floor(offset)
+	for slot >= 0 && entry.Position >= position {
+		if slot--; slot >= 0 {
+			entry = p.r.offsets.At(slot)
+		}
+	}
+	if slot < 0 {
+		return start, start, -1, nil
+	}
+	before = start
+	if slot > 0 {
+		before = p.r.offsets.At(slot - 1)
+	}
+	return entry, before, slot, nil
 }
 
 // leads says whether the index entry of that slot can be followed, and whether
-// it is about exactly the batch it leads to. The segment's start needs no entry.
-func (p Pin) leads(e index.OffsetEntry, slot int) (leads, exact bool) {
+// it is about exactly the batch it leads to, which then begins at base. The
+// segment's start needs no entry.
+func (p Pin) leads(e index.OffsetEntry, slot int) (base int64, leads, exact bool) {
 	if slot < 0 {
-		return true, true
+		return p.s.base, true, true
 	}
 	if e.Position < 0 || e.Position >= p.size {
-		return false, false
+		return 0, false, false
 	}
-	h, err := record.ParseHeader(p.r.log[e.Position:p.size])
-	return err == nil && h.BaseOffset <= e.Offset, err == nil && h.LastOffset() == e.Offset
+	o, ok := record.ParseOutline(p.r.log[e.Position:p.size])
+	return o.First, ok && o.First <= e.Offset, ok && o.Last == e.Offset
 }
 
-// scan walks headers from the batch at from to the first one whose last offset
-// is at or above offset; n is how many it passed.
+// scan walks headers from the batch at from, which does not begin below low, to
+// the first one whose last offset is at or above offset; n is how many it passed.
 //
 // Headers on the way are not verified, which makes the walk fast, and a damaged
 // one can mislead it. That shows: the batch it ends at starts above offset
 // though a gap is rare, or is no batch. Only then the walk is made again with
 // checksums.
-func (p Pin) scan(from, offset int64) (pos int64, n int, err error) {
-	next := p.s.base
+func (p Pin) scan(from, low, offset int64) (pos, next int64, n int, err error) {
+	next = low
 	for pos = from; pos < p.size; n++ {
-		h, err := record.ParseHeader(p.r.log[pos:p.size])
-		if err != nil || int64(h.Size) > p.size-pos || h.BaseOffset < next {
-			return 0, 0, p.firstDamage(from, offset)
+		o, ok := record.ParseOutline(p.r.log[pos:p.size])
+		if !ok || int64(o.Size) > p.size-pos || o.First < next {
+			return p.verifiedScan(from, low, offset)
 		}
-		if h.LastOffset() >= offset {
-			if h.BaseOffset > offset && n > 0 {
-				if err := p.firstDamage(from, offset); err != nil && err != io.EOF {
-					return 0, 0, err
-				}
+		if o.Last >= offset {
+			if o.First > offset {
+				return p.verifiedScan(from, low, offset)
 			}
-			return pos, n, nil
+			return pos, next, n, nil
 		}
-		next, pos = h.NextOffset(), pos+int64(h.Size)
+		next, pos = o.Next(), pos+int64(o.Size)
 	}
 	if n > 0 && p.s.next.Load() > offset {
-		if err := p.firstDamage(from, offset); err != nil {
-			return 0, 0, err
-		}
+		return p.verifiedScan(from, low, offset)
 	}
-	return pos, n, io.EOF
+	return pos, next, n, io.EOF
 }
 
-// firstDamage walks with checksums from the batch at from to the one that
-// holds offset or the first after it, and returns a *DamageError for the first
-// bad batch, io.EOF where all are good but none reaches offset, else nil.
-func (p Pin) firstDamage(from, offset int64) error {
-	next := p.s.base
-	for pos := from; pos < p.size; {
-		b, err := record.Parse(p.r.log[pos:p.size])
-		if err == nil && b.BaseOffset < next {
-			err = errOrder
-		}
+// verifiedScan is scan with checksums. It goes on behind damage that ends below
+// offset, and ends at damage that may hold it.
+func (p Pin) verifiedScan(from, low, offset int64) (pos, next int64, n int, err error) {
+	next = low
+	for pos = from; pos < p.size; n++ {
+		o, bad, err := p.whole(pos, next)
 		if err != nil {
-			return p.damage(pos, next, err)
+			d := p.damage(pos, bad, next, err)
+			if d.Next < 0 || d.Next > offset {
+				return 0, 0, n, d
+			}
+			next, pos = d.Next, d.NextPosition
+			continue
 		}
-		if b.LastOffset() >= offset {
-			return nil
+		if o.Last >= offset {
+			return pos, next, n, nil
 		}
-		next, pos = b.NextOffset(), pos+int64(b.Size)
+		next, pos = o.Next(), pos+int64(o.Size)
 	}
-	return io.EOF
+	return pos, next, n, io.EOF
+}
+
+// whole verifies the batch at pos, where next is due; bad goes with an error:
+// see CheckOrder.
+func (p Pin) whole(pos, next int64) (o record.Outline, bad int64, err error) {
+	end := p.s.next.Load()
+	if o, ok := record.ParseWhole(p.r.log[pos:p.size]); ok && o.First == next && o.Next() <= end {
+		return o, 0, nil
+	}
+	b, err := record.Parse(p.r.log[pos:p.size])
+	if err != nil {
+		return o, pos, err
+	}
+	bad, err = CheckOrder(p.r.log[:p.size], b.BatchHeader, pos, next, end)
+	return record.Outline{Size: b.Size, First: b.BaseOffset, Last: b.LastOffset()}, bad, err
 }
 
 // Read copies the batch at position to buf, growing it where needed, verifies
 // its checksum and returns it as a view of buf. next is the offset below which
-// no batch can start there. io.EOF says that the log ends at position.
+// no batch can start there. io.EOF says that the log ends at position, a
+// *DamageError that what was behind is lost.
 //
 // The bytes are copied before they are verified, so what was verified is what
 // the caller has, whatever happens to the file.
@@ -139,22 +185,26 @@ func (p Pin) Read(position, next int64, buf []byte) (b record.Batch, _ []byte, e
 	defer p.faulted(next, &err)
 	defer vfs.Unguard(vfs.Guard(), &err)
 	if position >= p.size {
-		return b, buf, io.EOF
+		return b, buf, p.s.end()
 	}
-	h, err := record.ParseHeader(p.r.log[position:p.size])
-	if err == nil && int64(h.Size) > p.size-position {
-		err = record.ErrShort
+	o, ok := record.ParseOutline(p.r.log[position:p.size])
+	if !ok || int64(o.Size) > p.size-position {
+		if _, err = record.ParseHeader(p.r.log[position:p.size]); err == nil {
+			err = record.ErrShort
+		}
+		return b, buf, p.damage(position, position, next, err)
 	}
-	if err != nil {
-		return b, buf, p.damage(position, next, err)
+	if cap(buf) < o.Size {
+		buf = nil // grown it would be larger than need be
 	}
-	buf = append(buf[:0], p.r.log[position:position+int64(h.Size)]...)
+	buf = append(buf[:0], p.r.log[position:position+int64(o.Size)]...)
 	b, err = record.Parse(buf)
-	if err == nil && !p.inOrder(b.BatchHeader, position, next) {
-		err = errOrder
+	bad := position
+	if err == nil {
+		bad, err = CheckOrder(p.r.log[:p.size], b.BatchHeader, position, next, p.s.next.Load())
 	}
 	if err != nil {
-		return record.Batch{}, buf, p.damage(position, next, err)
+		return record.Batch{}, buf, p.damage(position, bad, next, err)
 	}
 	return b, buf, nil
 }
@@ -168,47 +218,29 @@ func (p Pin) Run(position, next, maxBytes, bound int64) (data []byte, last int64
 	defer p.faulted(next, &err)
 	defer vfs.Unguard(vfs.Guard(), &err)
 	if position >= p.size {
-		return nil, next, io.EOF
+		return nil, next, p.s.end()
 	}
 	pos := position
 	for pos < p.size {
-		b, err := record.Parse(p.r.log[pos:p.size])
-		if err == nil && !p.inOrder(b.BatchHeader, pos, next) {
-			err = errOrder
-		}
+		o, bad, err := p.whole(pos, next)
 		if err != nil && pos == position {
-			return nil, next, p.damage(position, next, err)
+			return nil, next, p.damage(position, bad, next, err)
 		}
-		if err == nil && b.NextOffset() > bound && pos == position {
+		if err == nil && o.Next() > bound && pos == position {
 			return nil, next, io.EOF
 		}
-		if err != nil || b.NextOffset() > bound || pos > position && pos+int64(b.Size)-position > maxBytes {
+		if err != nil || o.Next() > bound || pos > position && pos+int64(o.Size)-position > maxBytes {
 			break
 		}
-		next, pos = b.NextOffset(), pos+int64(b.Size)
+		next, pos = o.Next(), pos+int64(o.Size)
 	}
 	return p.r.log[position:pos:pos], next, nil
 }
 
-// inOrder says whether the base offset of the batch at position, which no
-// checksum covers, can be right: not below next, and nothing of the batch above
-// the end. Behind a gap, as compaction leaves, it must not reach into the batch
-// that follows either.
-func (p Pin) inOrder(h record.BatchHeader, position, next int64) bool {
-	if h.BaseOffset < next || h.NextOffset() > p.s.next.Load() {
-		return false
-	}
-	after := position + int64(h.Size)
-	if h.BaseOffset == next || after >= p.size {
-		return true
-	}
-	following, err := record.ParseHeader(p.r.log[after:p.size])
-	return err != nil || following.BaseOffset >= h.NextOffset()
-}
-
 // damage describes the bad batch at position, the first offset of which is at
-// least offset, and looks for where the segment can be read again.
-func (p Pin) damage(position, offset int64, err error) error {
+// least offset, and looks behind the batch at bad, which is the same or the one
+// that follows it, for where the segment can be read again.
+func (p Pin) damage(position, bad, offset int64, err error) *DamageError {
 	if errors.Is(err, record.ErrShort) {
 		err = errCutShort
 	}
@@ -216,7 +248,7 @@ func (p Pin) damage(position, offset int64, err error) error {
 		err = errMagic // no log with such messages opens
 	}
 	d := &DamageError{Path: p.s.Path(), Segment: p.s.base, Position: position, Offset: offset, Next: -1, Err: err}
-	if b, at, ok := Resync(p.r.log[:p.size], position, offset); ok && b.NextOffset() <= p.s.next.Load() {
+	if b, at, ok := Resync(p.r.log[:p.size], bad, offset); ok && b.NextOffset() <= p.s.next.Load() {
 		d.Next, d.NextPosition = b.BaseOffset, at
 	}
 	return d

@@ -1,6 +1,9 @@
 package segment
 
 import (
+	"errors"
+	"io"
+	"io/fs"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -65,10 +68,14 @@ type Segment struct {
 		gone bool // no region will ever be mapped again
 	}
 
-	growing bool // see OpenGrowing
+	growing bool         // see OpenGrowing
+	lost    *DamageError // see SetLost
+	swapped bool         // see OpenSwapped
 
 	w    *writer  // nil unless active
 	file vfs.File // the .log of a segment written here and not yet synced
+	// synced is the size when it was last synced while it was active.
+	synced atomic.Int64
 
 	facts Facts // of a sealed segment; immutable once it is published
 }
@@ -93,6 +100,35 @@ func OpenGrowing(cfg *Config, f Facts) *Segment {
 	return s
 }
 
+// SetLost says that records are missing behind the segment's last batch, up to
+// Next: whoever reads on there gets that error. It is called before anybody
+// else has the segment.
+func (s *Segment) SetLost(d *DamageError) { s.lost = d }
+
+// Lost is what SetLost said, nil for nothing.
+func (s *Segment) Lost() *DamageError { return s.lost }
+
+// Absent says that there is no file of the segment: all of it is lost.
+func (s *Segment) Absent() bool { return s.lost != nil && errors.Is(s.lost.Err, fs.ErrNotExist) }
+
+// end is what follows the last batch: io.EOF, or a copy of what SetLost said.
+func (s *Segment) end() error {
+	if s.lost == nil {
+		return io.EOF
+	}
+	d := *s.lost
+	return &d
+}
+
+// OpenSwapped is a sealed segment, only to be read, that is about to replace
+// others: a process stopped before all its files had their names, or goes on to
+// give them those while they are read.
+func OpenSwapped(cfg *Config, f Facts) *Segment {
+	s := OpenSealed(cfg, f)
+	s.swapped = true
+	return s
+}
+
 // Base is the segment's base offset, the one its files are named by.
 func (s *Segment) Base() int64 { return s.base }
 
@@ -113,6 +149,17 @@ func (s *Segment) Active() bool { return s.w != nil }
 
 // Path is the .log file's.
 func (s *Segment) Path() string { return path(s.cfg.Dir, s.base, LogSuffix) }
+
+// present is the name that a file of the segment has now.
+func (s *Segment) present(suffix string) string {
+	name := path(s.cfg.Dir, s.base, suffix)
+	if s.swapped {
+		if _, err := s.cfg.FS.Stat(name + SwapSuffix); err == nil {
+			return name + SwapSuffix
+		}
+	}
+	return name
+}
 
 // PinsHeld is how many Pins and Views are out.
 func (s *Segment) PinsHeld() int64 {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"syscall"
 	"testing"
 
@@ -209,7 +210,7 @@ func TestTruncateUnderReaders(t *testing.T) {
 		assert.EqualValues(t, 1, b.Count)
 		assert.EqualValues(t, 41, again.Next())
 		if pinned {
-			pos, err := old.Find(98)
+			pos, _, err := old.Find(98)
 			require.NoError(t, err)
 			b, _, err := old.Read(pos, 0, nil)
 			require.NoError(t, err)
@@ -240,9 +241,9 @@ func TestEveryFlippedBitIsFound(t *testing.T) {
 	p, err := s.Pin()
 	require.NoError(t, err)
 	defer p.Release()
-	start, err := p.Find(1)
+	start, _, err := p.Find(1)
 	require.NoError(t, err)
-	end, err := p.Find(2)
+	end, _, err := p.Find(2)
 	require.NoError(t, err)
 	f, err := fs.OpenFile(s.Path(), os.O_RDWR, 0)
 	require.NoError(t, err)
@@ -279,6 +280,28 @@ func TestEveryFlippedBitIsFound(t *testing.T) {
 			flip()
 		}
 	}
+}
+
+// A quota that is used up is a full disk: what is needed is taken where a step
+// finds no room, and an index is derived in memory.
+func TestReserveOverQuota(t *testing.T) {
+	fs := vfs.NewFaulty(world(t))
+	cfg := config(fs)
+	cfg.Bytes = 1 << 20
+	s := create(t, cfg, 0)
+	fs.Add(vfs.Rule{Op: vfs.OpAllocate, Count: 1, Err: syscall.EDQUOT}) // of a whole step
+	raw := encode(t, put{offset: 0, count: 1, ms: 1})
+	require.NoError(t, s.Reserve(int64(len(raw))), "there was room for what is needed")
+	appendTo(t, s, put{offset: 0, count: 1, ms: 1})
+	require.NoError(t, s.Close())
+	fs.Add(vfs.Rule{Op: vfs.OpAllocate, Path: "*index", Err: syscall.EDQUOT})
+	require.NoError(t, fs.Remove(filepath.Join(cfg.Dir, segment.Name(0, segment.IndexSuffix))))
+	s, err := segment.OpenActive(cfg, segment.Facts{Next: 1, Size: int64(len(raw)), FirstTime: 1, MaxTime: 1}, 0)
+	require.NoError(t, err, "an index is derived in memory")
+	b, err := read(t, s, 0)
+	require.NoError(t, err)
+	require.Zero(t, b.BaseOffset)
+	require.NoError(t, s.Close())
 }
 
 // Growth that finds the disk full fails whole, and works when there is room.
@@ -343,4 +366,34 @@ func TestReopenWithSmallerSettings(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, offset, b.BaseOffset)
 	}
+}
+
+// The length is stored after all other bytes of a batch, also of one that goes to
+// the file by a write: recovery tells by it what was not whole yet.
+func TestLengthComesLast(t *testing.T) {
+	fs := world(t)
+	faulty := vfs.NewFaulty(fs)
+	cfg := config(faulty)
+	cfg.Bytes = 1 << 20
+	s := create(t, cfg, 7, put{offset: 7, count: 1})
+	pos := s.Size()
+	raw := encode(t, put{offset: 8, count: 5000})
+	require.Greater(t, len(raw), 64<<10)
+	h, err := record.ParseHeader(raw)
+	require.NoError(t, err)
+	require.NoError(t, s.Reserve(int64(len(raw))))
+	faulty.Add(vfs.Rule{Op: vfs.OpWriteAt, Count: 1, Err: syscall.EIO, Short: 1000})
+	var wrote []vfs.Call
+	faulty.Trace = func(c vfs.Call) { wrote = append(wrote, c) }
+	require.ErrorIs(t, s.Append(raw, &h, 8), syscall.EIO)
+	require.Len(t, wrote, 1)
+	require.Equal(t, pos+12, wrote[0].Off)
+	content, err := vfs.ReadFile(fs, s.Path())
+	require.NoError(t, err)
+	require.Equal(t, make([]byte, record.HeaderSize), content[pos:pos+record.HeaderSize], "a batch that failed has no header")
+	require.Equal(t, raw[record.HeaderSize:1000], content[pos+record.HeaderSize:pos+1000])
+	require.NoError(t, s.Append(raw, &h, 8))
+	content, err = vfs.ReadFile(fs, s.Path())
+	require.NoError(t, err)
+	require.Equal(t, raw, content[pos:pos+int64(len(raw))])
 }

@@ -32,21 +32,15 @@ func (s *Segment) TruncateTo(f Facts) error {
 	if err != nil {
 		return err
 	}
-	err = s.CloseFile()
-	if w := s.w; w != nil {
-		err = errors.Join(err, w.offsets.close(), w.times.close())
-		s.w = nil
-	}
-	if r := s.leave(); r != nil {
-		err = errors.Join(err, r.unpin())
-	}
+	s.letGo(s.Close()) // p keeps the memory
 	// No region is made any more. If the only one is p's and p alone has it
 	// pinned, nobody can see the file's memory.
 	if s.live.Load() == 1 && p.r.seize() {
-		return errors.Join(err, p.r.unmap(), s.cutInPlace(f.Size))
+		s.letGo(p.r.unmap())
+		return s.cutInPlace(f.Size)
 	}
 	defer p.Release()
-	return errors.Join(err, p.replaceByPrefix(f.Size))
+	return p.replaceByPrefix(f.Size)
 }
 
 // factsBelow describes the segment without the batch that holds offset and all
@@ -55,27 +49,22 @@ func (p Pin) factsBelow(offset int64) (f Facts, err error) {
 	defer p.faulted(offset, &err)
 	defer vfs.Unguard(vfs.Guard(), &err)
 	f = Empty(p.s.base)
-	f.Size, err = p.find(offset, nil)
+	f.Size, _, err = p.find(offset, nil)
 	if err != nil && err != io.EOF {
 		return f, err
 	}
 	if f.Size == 0 {
 		return f, nil
 	}
-	entry, slot := p.r.offsets.Floor(offset)
-	for slot >= 0 && entry.Position >= f.Size {
-		if slot--; slot >= 0 {
-			entry = p.r.offsets.At(slot)
-		}
-	}
+	entry, _, slot := p.floor(offset, f.Size)
 	pos := entry.Position
-	if leads, exact := p.leads(entry, slot); slot < 0 || !leads || !exact {
+	if _, leads, exact := p.leads(entry, slot); slot < 0 || !leads || !exact {
 		pos = 0
 	}
 	for pos < f.Size {
 		h, err := record.ParseHeader(p.r.log[pos:f.Size])
 		if err != nil {
-			return f, p.damage(pos, f.Next, err)
+			return f, p.damage(pos, pos, f.Next, err)
 		}
 		f.Next, pos = h.NextOffset(), pos+int64(h.Size)
 	}

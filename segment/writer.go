@@ -16,6 +16,9 @@ type writer struct {
 	offsets growing
 	times   growing
 	indexes index.Writer
+	untrue  bool                   // an index did not take an entry
+	derived bool                   // the indexes were, when the segment was opened
+	frame   [record.FrameSize]byte // of the batch being encoded
 }
 
 // Create makes a new active segment at base, removing files of that name that
@@ -26,7 +29,7 @@ func Create(cfg *Config, base int64) (*Segment, error) {
 	if err := cfg.unlink(base); err != nil {
 		return nil, err
 	}
-	s, err := OpenActive(cfg, Empty(base), 0)
+	s, err := openActive(cfg, Empty(base), 0, (*growing).open)
 	if err != nil {
 		return nil, errors.Join(err, cfg.unlink(base))
 	}
@@ -49,8 +52,14 @@ const TrustAll = math.MaxInt64
 // OpenActive opens the newest segment for appending behind the f.Size bytes
 // that are known to be whole batches. Its indexes are believed for the batches
 // that start below trusted and derived from the log behind that, timestamps
-// included; with TrustAll nothing is looked at.
-func OpenActive(cfg *Config, f Facts, trusted int64) (_ *Segment, err error) {
+// included; with TrustAll nothing is looked at. On a full disk an index that has
+// no file does without.
+func OpenActive(cfg *Config, f Facts, trusted int64) (*Segment, error) {
+	return openActive(cfg, f, trusted, (*growing).openOrHeap)
+}
+
+func openActive(cfg *Config, f Facts, trusted int64,
+	openIndex func(g *growing, fs vfs.FS, name string, capacity, step int64) error) (_ *Segment, err error) {
 	s := OpenSealed(cfg, f)
 	w := new(writer)
 	var opened []*growing
@@ -67,12 +76,13 @@ func OpenActive(cfg *Config, f Facts, trusted int64) (_ *Segment, err error) {
 		suffix   string
 		capacity int64
 		step     int64
+		open     func(g *growing, fs vfs.FS, name string, capacity, step int64) error
 	}{
-		{&w.log, LogSuffix, room, firstLogStep},
-		{&w.offsets, IndexSuffix, cfg.indexCapacity(room, index.OffsetEntrySize), firstIndexStep},
-		{&w.times, TimeIndexSuffix, cfg.indexCapacity(room, index.TimeEntrySize), firstIndexStep},
+		{&w.log, LogSuffix, room, firstLogStep, (*growing).open},
+		{&w.offsets, IndexSuffix, cfg.indexCapacity(room, index.OffsetEntrySize), firstIndexStep, openIndex},
+		{&w.times, TimeIndexSuffix, cfg.indexCapacity(room, index.TimeEntrySize), firstIndexStep, openIndex},
 	} {
-		if err := part.g.open(cfg.FS, path(cfg.Dir, f.Base, part.suffix), part.capacity, part.step); err != nil {
+		if err := part.open(part.g, cfg.FS, path(cfg.Dir, f.Base, part.suffix), part.capacity, part.step); err != nil {
 			return nil, err
 		}
 		opened = append(opened, part.g)
@@ -95,12 +105,18 @@ func (c *Config) indexCapacity(size, entry int64) int64 {
 func (s *Segment) resumeIndexes(w *writer, trusted int64) (err error) {
 	defer vfs.Unguard(vfs.Guard(), &err)
 	f, interval := s.facts, s.cfg.IndexInterval
-	o := index.NewOffsets(s.base, w.offsets.mem, int(w.offsets.size/index.OffsetEntrySize))
-	t := index.NewTimes(s.base, w.times.mem, int(w.times.size/index.TimeEntrySize))
-	if trusted == TrustAll {
+	o := index.NewOffsets(s.base, w.offsets.mem, w.offsets.entries(index.OffsetEntrySize))
+	t := index.NewTimes(s.base, w.times.mem, w.times.entries(index.TimeEntrySize))
+	if trusted == TrustAll && s.canGoOn(o, t, w.log.mem[:f.Size]) {
+		o.Store, t.Store = w.offsets.store, w.times.store
 		w.indexes = index.NewWriter(interval, o, t, index.TimeEntry{Timestamp: f.MaxTime, Offset: f.MaxTimeAt})
 		return nil
 	}
+	if trusted == TrustAll {
+		s.cfg.Logger.Warn("segment: rebuilding the indexes of the newest segment: their last entries are not true", "segment", s.base)
+		trusted = 0
+	}
+	w.derived = true
 	// Derived entries go behind the believed ones; make the room first, since
 	// moving an index to the heap replaces its memory.
 	entries := f.Size/interval + 2
@@ -117,27 +133,61 @@ func (s *Segment) resumeIndexes(w *writer, trusted int64) (err error) {
 	if o.Len() > 0 && !startsBatch(w.log.mem[:f.Size], o.Last()) {
 		o = index.NewOffsets(s.base, w.offsets.mem, 0)
 	}
-	if t.Truncate(o.Last().Offset + 1); o.Len() == 0 || t.Len() == 1 && t.Last() == (index.TimeEntry{Offset: s.base}) {
-		t = index.NewTimes(s.base, w.times.mem, 0) // padding looks like an entry of time 0
+	if t.Truncate(o.Last().Offset + 1); o.Len() == 0 || t.Len() > 0 && !s.hasTime(o, w.log.mem[:f.Size], t.Last()) {
+		t = index.NewTimes(s.base, w.times.mem, 0) // padding, too, looks like an entry
 	}
-	clear(w.offsets.mem[o.Bytes():w.offsets.size])
-	clear(w.times.mem[t.Bytes():w.times.size])
+	w.offsets.clear(o.Bytes())
+	w.times.clear(t.Bytes())
+	o.Store, t.Store = w.offsets.store, w.times.store
 	w.indexes = index.NewWriter(interval, o, t, t.Last())
 
 	// Time entries are thinner, so the largest timestamp is only known up to
 	// the batch of the last of them: the walk starts there.
 	from, _ := o.Floor(t.Last().Offset)
 	extendIndexes(&w.indexes, s.base, w.log.mem[:f.Size], from.Position)
+	if f.MaxTime > w.indexes.Max().Timestamp {
+		w.indexes.Observe(index.Batch{LastOffset: f.MaxTimeAt, MaxTimestamp: f.MaxTime}) // of a damaged batch, it may be
+	}
 	s.maxTime.Store(w.indexes.Max().Timestamp)
 	if h, err := record.ParseHeader(w.log.mem[:f.Size]); err == nil { // damage is for its reader to meet
 		s.firstTime.Store(h.MaxTimestamp)
 	}
-	return nil
+	// What was cleared, now or by a process that was killed, may be of batches that
+	// are gone, and would be believed if it came back once others are in their place.
+	return errors.Join(w.offsets.sync(), w.times.sync())
+}
+
+// canGoOn says whether entries can be added behind those of a segment that was
+// closed: its last ones are true. Others are verified when they are followed.
+func (s *Segment) canGoOn(o *index.Offsets, t *index.Times, log []byte) bool {
+	f := s.facts
+	last := o.Last()
+	if o.Len() > 0 && (last.Offset >= f.Next || !startsBatch(log, last)) {
+		return false
+	}
+	return t.Len() == 0 && f.MaxTime < 0 || t.Len() > 0 && t.Last() == index.TimeEntry{Timestamp: f.MaxTime, Offset: f.MaxTimeAt}
+}
+
+// hasTime says whether an entry of the time index is about the batch that it
+// names: the walk to that one is short.
+func (s *Segment) hasTime(o *index.Offsets, log []byte, e index.TimeEntry) bool {
+	from, _ := o.Floor(e.Offset)
+	for pos := from.Position; pos < int64(len(log)); {
+		h, err := record.ParseHeader(log[pos:])
+		if err != nil || h.LastOffset() >= e.Offset {
+			return err == nil && h.LastOffset() == e.Offset && h.MaxTimestamp == e.Timestamp
+		}
+		pos += int64(h.Size)
+	}
+	return false
 }
 
 // startsBatch says whether an index entry leads to the start of a batch that
 // it can stand for.
 func startsBatch(log []byte, e index.OffsetEntry) bool {
+	if e.Position < 0 || e.Position >= int64(len(log)) {
+		return false
+	}
 	b, err := record.Parse(log[e.Position:])
 	return err == nil && b.BaseOffset <= e.Offset
 }
@@ -179,6 +229,9 @@ func (s *Segment) Reserve(n int64) error {
 	return nil
 }
 
+// Capacity is how long the active segment can become.
+func (s *Segment) Capacity() int64 { return int64(len(s.w.log.mem)) }
+
 // writeFrom is the size from which a batch goes to the file by a write from the
 // caller's buffer, which the mapping shows at once: as fast as storing to
 // prepared pages, and then they need not be prepared.
@@ -187,38 +240,114 @@ const writeFrom = 64 << 10
 // Append copies the encoded batch raw, whose header is h, to the end and
 // publishes it at base. raw's base offset is set to it. Reserve has made the
 // room. It returns vfs.ErrFault if the file was cut by someone else. After an
-// error nothing is published.
+// error nothing is published, and after one of writing it may be tried again.
 func (s *Segment) Append(raw []byte, h *record.BatchHeader, base int64) (err error) {
 	defer vfs.Unguard(vfs.Guard(), &err) // the indexes are mapped, too
 	w, pos := s.w, s.size.Load()
 	if err := w.put(raw, pos, base); err != nil {
 		return err
 	}
-	last := base + int64(h.LastOffsetDelta)
-	if err := w.indexes.Add(index.Batch{Position: pos, LastOffset: last, MaxTimestamp: h.MaxTimestamp}); err != nil {
-		return err
-	}
-	if pos == 0 {
-		s.firstTime.Store(h.MaxTimestamp)
-	}
-	s.maxTime.Store(w.indexes.Max().Timestamp)
-	s.next.Store(last + 1)
-	s.size.Store(pos + int64(len(raw)))
+	s.publish(h, pos, base, int64(len(raw)))
 	return nil
 }
 
-// put stores the bytes of a batch. The base offset, which no checksum covers,
-// is stored last: a process that reads along, or recovery after a kill, sees a
-// batch whose offset does not follow rather than one in the wrong place.
-func (w *writer) put(raw []byte, pos, base int64) (err error) {
-	record.SetBaseOffset(raw, base)
-	if end := pos + int64(len(raw)); len(raw) >= writeFrom {
-		_, err := w.log.file.WriteAt(raw, pos)
-		w.log.prepared = max(w.log.prepared, end)
+// Fits says that n more bytes of log and the index entries they bring need no
+// Reserve.
+func (s *Segment) Fits(n int64) bool {
+	w, end := s.w, s.size.Load()+n
+	if end > w.log.prepared {
+		w.log.settle()
+	}
+	return end <= w.log.prepared && w.indexes.Offsets.Bytes()+index.OffsetEntrySize <= w.offsets.size &&
+		w.indexes.Times.Bytes()+2*index.TimeEntrySize <= w.times.size
+}
+
+// AppendDraft is Append for a batch that is not encoded yet, and whose Bound
+// Fits: it is encoded in its place. After record.ErrInvalid nothing has happened.
+func (s *Segment) AppendDraft(d *record.Draft, base int64) (err error) {
+	defer vfs.Unguard(vfs.Guard(), &err)
+	pos := s.size.Load()
+	d.BaseOffset = base
+	if err := s.w.encode(d, pos); err != nil {
 		return err
 	}
-	dst := w.log.mem[pos : pos+int64(len(raw))]
-	copy(dst[8:], raw[8:])
-	record.SetBaseOffset(dst, base)
+	s.publish(&d.BatchHeader, pos, base, int64(d.Size))
+	return nil
+}
+
+// publish lets readers have the batch of n bytes at pos.
+func (s *Segment) publish(h *record.BatchHeader, pos, base, n int64) {
+	w, last := s.w, base+int64(h.LastOffsetDelta)
+	s.indexed(w.indexes.Add(index.Batch{Position: pos, LastOffset: last, MaxTimestamp: h.MaxTimestamp}))
+	if pos == 0 {
+		s.firstTime.Store(h.MaxTimestamp)
+	}
+	if newest := w.indexes.Max().Timestamp; newest != s.maxTime.Load() { // a store costs ten loads
+		s.maxTime.Store(newest)
+	}
+	s.next.Store(last + 1)
+	s.size.Store(pos + n)
+	r := &runUnsynced
+	if pos-s.synced.Load() < window { // and so it will be again, soon
+		r = &runSynced
+	}
+	w.log.prepareAhead(pos+n, r)
+}
+
+const length, behind = 8, record.FrameSize // positions in a batch: of its length, and of what follows
+
+// indexed is told how adding to an index went. That its last entry does not let
+// another follow is damage to derived data, which costs no record.
+func (s *Segment) indexed(err error) {
+	if err != nil && !s.w.untrue {
+		s.w.untrue = true
+		s.cfg.Logger.Warn("segment: an index is not true, and not added to", "segment", s.base, "error", err)
+	}
+}
+
+// put stores the bytes of a batch. The length is stored last: until then there is
+// no batch, so none is ever seen in a place that is not its own, by a process that
+// reads along or after a kill, and recovery knows one that was not whole yet from
+// one that was and is damaged. The base offset, which no checksum covers, is there
+// before it.
+func (w *writer) put(raw []byte, pos, base int64) error {
+	record.SetBaseOffset(raw, base)
+	if end := pos + int64(len(raw)); len(raw) >= writeFrom {
+		w.log.settle() // or zeros could come over it
+		if _, err := w.log.file.WriteAt(raw[behind:], pos+behind); err != nil {
+			w.log.put(pos, make([]byte, record.HeaderSize))
+			return err
+		}
+		w.log.prepared = max(w.log.prepared, end)
+	} else {
+		w.log.put(pos+behind, raw[behind:])
+	}
+	w.frameAt(pos, raw)
+	return nil
+}
+
+// frameAt stores what finds the batch at pos, of which the rest is there: the
+// first bytes of raw, its length last.
+func (w *writer) frameAt(pos int64, raw []byte) {
+	w.log.put(pos, raw[:length])
+	w.log.put(pos+length, raw[length:behind])
+}
+
+// encode is put of a batch that is encoded now, in the same order.
+func (w *writer) encode(d *record.Draft, pos int64) error {
+	bound := int64(d.Bound())
+	if w.log.store == nil {
+		if err := d.Encode(w.log.mem[pos : pos+bound]); err != nil {
+			return err
+		}
+	} else {
+		raw := make([]byte, bound)
+		if err := d.Encode(raw); err != nil {
+			return err
+		}
+		w.log.put(pos+behind, raw[behind:d.Size])
+	}
+	d.Frame(&w.frame)
+	w.frameAt(pos, w.frame[:])
 	return nil
 }
