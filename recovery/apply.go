@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seglog/seglog/internal/vfs"
@@ -23,8 +24,14 @@ func Apply(ctx context.Context, cfg *segment.Config, r *Report) error {
 	if r.Clean {
 		return nil
 	}
-	// Names are made durable even if nothing is to be done: a process that was
-	// killed may have left segments whose names are not.
+	// Names are made durable before anything is done for the sake of them, and even
+	// if nothing is: a process that was killed may have left a checkpoint, replacements
+	// and segments whose names are not.
+	if len(r.Actions) > 0 {
+		if err := cfg.FS.SyncDir(cfg.Dir); err != nil {
+			return err
+		}
+	}
 	excised := make(map[int64][]Action)
 	changed := make(map[int64]bool)
 	removed := false
@@ -50,9 +57,9 @@ func Apply(ctx context.Context, cfg *segment.Config, r *Report) error {
 		}
 		removed = removed || a.Kind == Remove
 	}
-	for base, actions := range excised {
-		if err := excise(cfg, base, actions); err != nil {
-			return fmt.Errorf("recovery: %s: %w", actions[0], err)
+	for _, base := range slices.Sorted(maps.Keys(excised)) {
+		if err := excise(cfg, base, excised[base]); err != nil {
+			return fmt.Errorf("recovery: %s: %w", excised[base][0], err)
 		}
 	}
 	for i := range r.Segments[:max(len(r.Segments)-1, 0)] {
@@ -100,15 +107,18 @@ func reindex(cfg *segment.Config, s *Segment) error {
 	if err := segment.Reindex(cfg, s.Facts); err != nil {
 		return err
 	}
-	for suffix, size := range map[string]*int64{segment.IndexSuffix: &s.IndexBytes, segment.TimeIndexSuffix: &s.TimeBytes} {
-		info, err := cfg.FS.Stat(filepath.Join(cfg.Dir, segment.Name(s.Base, suffix)))
+	for _, part := range []struct {
+		suffix string
+		size   *int64
+	}{{segment.IndexSuffix, &s.IndexBytes}, {segment.TimeIndexSuffix, &s.TimeBytes}} {
+		info, err := cfg.FS.Stat(filepath.Join(cfg.Dir, segment.Name(s.Base, part.suffix)))
 		switch {
 		case errors.Is(err, fs.ErrNotExist): // there was no room for it
-			*size = 0
+			*part.size = 0
 		case err != nil:
 			return err
 		default:
-			*size = info.Size()
+			*part.size = info.Size()
 		}
 	}
 	return nil
@@ -130,7 +140,7 @@ func cut(cfg *segment.Config, name string, a Action) (err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if a.To != "" {
 		tail := make([]byte, min(a.Bytes, maxKeptBytes))
-		if _, err := f.ReadAt(tail, a.Size); err != nil && err != io.EOF {
+		if err := vfs.ReadFull(f, tail, a.Size); err != nil {
 			return err
 		}
 		keepIfRoom(cfg, a.To, tail)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"github.com/seglog/seglog/internal/producers"
 	"github.com/seglog/seglog/internal/vfs"
 	"github.com/seglog/seglog/record"
 	"github.com/seglog/seglog/segment"
@@ -30,9 +31,16 @@ const CheckpointName = "seglog.checkpoint"
 //	log-start 0
 //	drop-from -
 //	producers 368811 2 aborted 1
+//	cleaned 368796
+//	cleaned-noted 368811
+//	state epochs 0123456789abcdef snapshot 0123456789abcdef aborted 0123456789abcdef
+//	boot 8a2e5d0c-6a4d-4a55-9d3c-0f6f0a6f4e1b/2049:131074
+//	ended 4001 first 368790 last 368801
 //	segment 0 next 368796 size 26000000 index 50000 timeindex 12000 first 1700000000000 max 1700000060000 at 368795 seal 00a1b2c3d4e5f607
 //	segment 368796 next 368811 size 1065 index 0 timeindex 12 first 1700000061000 max 1700000062000 at 368811 seal -
 //	xxhash64 0123456789abcdef
+//
+// The lines from cleaned to boot are only there if they say something.
 //
 // Version rule: another version is read as a missing checkpoint.
 type Checkpoint struct {
@@ -50,20 +58,49 @@ type Checkpoint struct {
 	// Producers is the number of producers known as of the offset ProducersAt,
 	// not above the recovery point: their state is in that offset's snapshot
 	// file, which is not there if it is 0. Aborted is the number of aborted
-	// transactions below that offset in the transaction indexes. Their zero
-	// values hold of every log.
+	// transactions below that offset in the transaction indexes. Where
+	// ProducersAt is below the oldest segment they say nothing.
 	ProducersAt int64
 	Producers   int
 	Aborted     int
+	// Sums prove the files that Producers and Aborted count, and that of the
+	// leader epochs; nil for unknown.
+	Sums *StateSums
+	// Cleaned is the offset below which compaction has left nothing to do.
+	Cleaned int64
+	// CleanedNoted is the largest offset that a broker's note of how far the log
+	// was compacted has been seen to say, or may have been made to say here. One
+	// above it says that a broker has compacted the log since.
+	CleanedNoted int64
+	// Boot is vfs.FS.Boot of the directory when this was written, "" for unknown.
+	// As long as it is the same, no crash can have torn what was appended.
+	Boot string
+	// Ended are the transactions that ended below ProducersAt, and not below the
+	// high watermark: those a follower's readers of committed records wait for.
+	// A line each; whether they were aborted is not kept.
+	Ended []producers.Txn
 	// Segments are the facts of all segments below the recovery point, those
 	// of the last one as far as it was then written.
 	Segments []segment.Facts
+}
+
+// StateSums are the xxhash64 of what is noted of batches in files that have no
+// checksum, or that could be others than the checkpoint means.
+type StateSums struct {
+	Epochs   uint64 // leader-epoch-checkpoint, cut to the epochs of [log start, ProducersAt)
+	Snapshot uint64 // the snapshot file of ProducersAt; 0 where Producers is
+	Aborted  uint64 // the entries of the transaction indexes below ProducersAt; 0 where Aborted is
 }
 
 const (
 	checkpointHead  = "seglog.checkpoint 1\n"
 	segmentFormat   = "segment %d next %d size %d index %d timeindex %d first %d max %d at %d seal "
 	producersFormat = "producers %d %d aborted %d\n"
+	cleanedFormat   = "cleaned %d\n"
+	notedFormat     = "cleaned-noted %d\n"
+	stateFormat     = "state epochs %016x snapshot %016x aborted %016x\n"
+	bootFormat      = "boot %s\n"
+	endedFormat     = "ended %d first %d last %d\n"
 	hashFormat      = "xxhash64 %016x\n"
 )
 
@@ -78,6 +115,21 @@ func (c *Checkpoint) encode() []byte {
 		b.WriteString("drop-from -\n")
 	}
 	fmt.Fprintf(&b, producersFormat, c.ProducersAt, c.Producers, c.Aborted)
+	if c.Cleaned > 0 {
+		fmt.Fprintf(&b, cleanedFormat, c.Cleaned)
+	}
+	if c.CleanedNoted > 0 {
+		fmt.Fprintf(&b, notedFormat, c.CleanedNoted)
+	}
+	if c.Sums != nil {
+		fmt.Fprintf(&b, stateFormat, c.Sums.Epochs, c.Sums.Snapshot, c.Sums.Aborted)
+	}
+	if c.Boot != "" {
+		fmt.Fprintf(&b, bootFormat, c.Boot)
+	}
+	for _, t := range c.Ended {
+		fmt.Fprintf(&b, endedFormat, t.ProducerID, t.First, t.Last)
+	}
 	for _, s := range c.Segments {
 		fmt.Fprintf(&b, segmentFormat, s.Base, s.Next, s.Size, s.IndexBytes, s.TimeBytes, s.FirstTime, s.MaxTime, s.MaxTimeAt)
 		if s.HasSeal {
@@ -114,7 +166,38 @@ func decodeCheckpoint(text []byte) (*Checkpoint, error) {
 			return nil, err
 		}
 	}
-	for _, line := range lines[heads:] {
+	lines = lines[heads:]
+	var sums StateSums
+	for _, optional := range []struct {
+		format string
+		values []any
+	}{
+		{cleanedFormat, []any{&c.Cleaned}},
+		{notedFormat, []any{&c.CleanedNoted}},
+		{stateFormat, []any{&sums.Epochs, &sums.Snapshot, &sums.Aborted}},
+		{bootFormat, []any{&c.Boot}},
+	} {
+		keyword, _, _ := strings.Cut(optional.format, "%")
+		if len(lines) == 0 || !strings.HasPrefix(lines[0], keyword) {
+			continue
+		}
+		if _, err := fmt.Sscanf(lines[0]+"\n", optional.format, optional.values...); err != nil {
+			return nil, fmt.Errorf("line %q: %w", lines[0], err)
+		}
+		if optional.format == stateFormat {
+			c.Sums = &sums
+		}
+		lines = lines[1:]
+	}
+	for _, line := range lines {
+		if strings.HasPrefix(line, "ended ") {
+			var t producers.Txn
+			if _, err := fmt.Sscanf(line+"\n", endedFormat, &t.ProducerID, &t.First, &t.Last); err != nil {
+				return nil, fmt.Errorf("line %q: %w", line, err)
+			}
+			c.Ended = append(c.Ended, t)
+			continue
+		}
 		s, err := decodeSegment(line)
 		if err != nil {
 			return nil, fmt.Errorf("line %q: %w", line, err)

@@ -18,9 +18,9 @@ import (
 // is lost where it counts as torn; lost is what is lost where damage is cut out.
 type wound struct {
 	make func(t *testing.T, m *vfs.Mem, infos []info) (tear int64, lost [2]int64)
-	// what becomes of it where nothing was durable, after a clean close, and in
-	// another program's log
-	beyond, closed, foreign string
+	// what becomes of it where nothing was durable, after a clean close, in
+	// another program's log, and where only the process was killed
+	beyond, closed, foreign, killed string
 }
 
 // flip damages batch i of segment s.
@@ -81,25 +81,25 @@ const (
 // point, and in a log that another program wrote.
 func TestTornAndDamaged(t *testing.T) {
 	for name, w := range map[string]wound{
-		"newest, last batch":       {flip(-1, -1), cut, unseen, cut},
-		"newest, not the last":     {flip(-1, 0), cut, unseen, refused},
-		"newest, cut short":        {shorten(-1, 5), cut, refused, cut},
-		"newest, zeros to the end": {blank(-1, 1), cut, unseen, cut},
-		"older, first batch":       {flip(2, 0), cut, unseen, refused},
-		"older, in the middle":     {flip(2, 2), cut, unseen, refused},
-		"older, last batch":        {flip(2, -1), cut, unseen, refused},
-		"older, cut short":         {shorten(2, 5), cut, refused, refused},
-		"older, one byte short":    {shorten(2, 1), cut, refused, refused},
-		"older, zeros to the end":  {blank(2, 1), cut, unseen, refused},
-		"older, nothing but zeros": {blank(2, 0), cut, unseen, refused},
-		"oldest, first batch":      {flip(0, 0), cut, unseen, refused},
-		"a missing segment":        {vanish(2), cut, refused, gone}, // R5, M9
-		"a missing newest segment": {vanish(-1), cut, refused, gone},
-		"a missing oldest segment": {vanish(0), gone, gone, gone},
+		"newest, last batch":       {flip(-1, -1), cut, unseen, cut, refused},
+		"newest, not the last":     {flip(-1, 0), cut, unseen, refused, refused},
+		"newest, cut short":        {shorten(-1, 5), cut, refused, cut, refused},
+		"newest, zeros to the end": {blank(-1, 1), cut, unseen, cut, refused},
+		"older, first batch":       {flip(2, 0), cut, unseen, refused, refused},
+		"older, in the middle":     {flip(2, 2), cut, unseen, refused, refused},
+		"older, last batch":        {flip(2, -1), cut, unseen, refused, refused},
+		"older, cut short":         {shorten(2, 5), cut, refused, refused, refused},
+		"older, one byte short":    {shorten(2, 1), cut, refused, refused, refused},
+		"older, zeros to the end":  {blank(2, 1), cut, unseen, refused, refused},
+		"older, nothing but zeros": {blank(2, 0), cut, unseen, refused, refused},
+		"oldest, first batch":      {flip(0, 0), cut, unseen, refused, refused},
+		"a missing segment":        {vanish(2), cut, refused, gone, refused}, // R5, M9
+		"a missing newest segment": {vanish(-1), cut, refused, gone, gone},
+		"a missing oldest segment": {vanish(0), gone, gone, gone, gone},
 	} {
-		for kind, becomes := range map[string]string{"beyond": w.beyond, "closed": w.closed, "foreign": w.foreign} {
+		for kind, becomes := range map[string]string{"beyond": w.beyond, "closed": w.closed, "foreign": w.foreign, "killed": w.killed} {
 			t.Run(name+"/"+kind, func(t *testing.T) {
-				from := map[string]func(testing.TB, int) (*vfs.Mem, []info){"beyond": killed, "closed": closed, "foreign": foreign}[kind]
+				from := map[string]func(testing.TB, int) (*vfs.Mem, []info){"beyond": rebooted, "closed": closed, "foreign": foreign, "killed": killed}[kind]
 				m, infos := from(t, 50)
 				require.Greater(t, len(infos), 5)
 				end := infos[len(infos)-1].Next
@@ -223,9 +223,15 @@ func TestPitfallT15EveryBit(t *testing.T) {
 	sound := content(t, m, name)
 	file, err := m.OpenFile(filepath.Join(dir, name), 2, 0)
 	require.NoError(t, err)
-	epochs := 0
+	epochs, flipped := 0, 0
 	for bit := range len(sound) * 8 {
+		if testing.Short() && bit%7 != 0 { // each byte, one bit of it or two
+			continue
+		}
 		pos := int64(bit / 8)
+		if field := int(pos) - batchAt(batches(t, sound), int(pos)).from; field >= 12 && field < 16 {
+			flipped++
+		}
 		_, err := file.WriteAt([]byte{sound[pos] ^ 1<<(bit%8)}, pos)
 		require.NoError(t, err)
 		l := mustOpen(t, reading(options(m)))
@@ -260,7 +266,8 @@ func TestPitfallT15EveryBit(t *testing.T) {
 		_, err = file.WriteAt(sound[pos:pos+1], pos)
 		require.NoError(t, err)
 	}
-	require.Equal(t, 32*len(batches(t, sound)), epochs, "other bits than those of leader epochs went unseen")
+	require.GreaterOrEqual(t, flipped, 4*len(batches(t, sound)))
+	require.Equal(t, flipped, epochs, "other bits than those of leader epochs went unseen")
 }
 
 // TestPitfallT16EveryBitUnclean: the same with no checkpoint to go by: Open

@@ -21,11 +21,18 @@
 //	                              our checkpoint             none or another program's
 //	zeros to the end of file      cut                        cut
 //	newest segment, beyond the    torn: cut, kept aside      torn: cut, kept aside
-//	  recovery point                                         (damage, if batches follow)
+//	  recovery point                                         (damage, if batches follow
+//	                                                         or Kafka noted it as synced)
 //	older segment, beyond the     torn: cut, and the later   damage
 //	  recovery point              segments set aside where
 //	                              offsets are missing
 //	below the recovery point      damage, met when read      damage
+//
+// As long as the machine has been running since the checkpoint was written (it
+// notes in which boot that was), what was appended is all there, synced or not,
+// and the second and third lines are damage as well. Torn can then be but one
+// batch, the last, which the process was just copying: its length, stored
+// after all else, is zero.
 //
 // Nothing beyond a tear was durable: the log writes a checkpoint whenever a
 // sync has passed the end of a segment, so the recovery point is never in an
@@ -35,10 +42,16 @@
 //
 // The base offset and the leader epoch of a batch are outside its checksum. A
 // base offset is held against its neighbours: it does not go back, does not
-// reach into the batch or the segment behind it, nor past the end. What passes
+// reach into the batch or the segment behind it, nor past the end (see
+// segment.CheckOrder). What passes
 // all the same (a bit flipped within a gap that compaction left, or in the very
 // last batch of a log without a checkpoint), and any epoch, only the seal shows:
 // see Verify.
+//
+// Where files are missing or shorter than the checkpoint has them, and a broker's
+// cleaner-offset-checkpoint in the directory above says more than was known when
+// the checkpoint was written, the broker has compacted the log since: then the
+// checkpoint is not believed, and the log is another program's.
 //
 // # Half-done work
 //
@@ -54,5 +67,9 @@
 // Torn bytes that are not all zero are kept in seglog.torn-<offset>, as far as
 // there is room and no more than the last few. Damage is an error that names
 // the place, unless the caller chose repair: then the bad bytes alone are cut
-// out and kept in seglog.damaged-<offset>.
+// out and kept in seglog.damaged-<offset>. The offsets that were in them are not
+// given out again: after damage at the end the log goes on in a new segment.
+//
+// Who only reads opens a damaged log as it is: the segments of the report cover
+// the damage, and reading meets it, with an error, and goes on behind it.
 package recovery

@@ -17,9 +17,9 @@ import (
 	"github.com/seglog/seglog/segment"
 )
 
-// tornLog is a log of several segments, killed, whose newest ends torn.
+// tornLog is a log of several segments whose newest ends torn.
 func tornLog(t testing.TB) (*vfs.Mem, int64) {
-	m, infos := killed(t, 20)
+	m, infos := rebooted(t, 20)
 	last := infos[len(infos)-1]
 	whole := content(t, m, logName(last.Base))[:last.Bytes]
 	put(t, m, logName(last.Base), append(whole, batch(t, last.Next, 2)[:70]...))
@@ -153,7 +153,7 @@ func TestPitfallF9EveryCall(t *testing.T) {
 			return m, repairing(options(m)), without(span(0, infos[len(infos)-1].Next), lost[0], lost[1])
 		},
 		"tear in an older segment": func() (*vfs.Mem, log.Options, []int64) {
-			m, infos := killed(t, 30)
+			m, infos := rebooted(t, 30)
 			tear, _ := flip(1, 1)(t, m, infos)
 			return m, options(m), span(0, tear)
 		},

@@ -199,6 +199,14 @@ func killed(t testing.TB, n int) (*vfs.Mem, []log.SegmentInfo) {
 	return m.Kill(), infos
 }
 
+// rebooted is a log as killed left it, on a machine that was restarted since:
+// what was not synced may be torn.
+func rebooted(t testing.TB, n int) (*vfs.Mem, []log.SegmentInfo) {
+	t.Helper()
+	m, infos := killed(t, n)
+	return m.Reboot(), infos
+}
+
 // closed is a log of n batches that was closed.
 func closed(t testing.TB, n int) (*vfs.Mem, []log.SegmentInfo) {
 	t.Helper()

@@ -14,16 +14,17 @@ import (
 
 // withIndexes decides how far the index files of a segment are believed.
 //
-// Those of a sealed segment were synced before the checkpoint that knows it, so
-// their sizes tell; otherwise they are held against the log. Those of the active
-// segment are synced by a clean close only, but what of their entries is there
-// is true: see segment.OpenActive.
+// Those of a sealed segment were synced before the checkpoint that knows it as
+// one, so their sizes tell; otherwise they are held against the log. Those of the
+// active segment are synced by a clean close only, but what of their entries is
+// there is true: see segment.OpenActive.
 func (in *inspector) withIndexes(s scanned, active bool) (Segment, error) {
 	f := s.facts
+	swapped := in.files[segment.Name(f.Base, segment.LogSuffix)] != segment.Name(f.Base, segment.LogSuffix)
 	known, has := in.known[f.Base]
 	changed := !has || known.Size != f.Size || s.excised > 0
 	reason := ""
-	other := false // than noted
+	other := !active && f.Base == in.newestKnown // than noted: it was sealed since
 	for _, part := range []struct {
 		suffix string
 		size   *int64 // in the facts
@@ -32,7 +33,9 @@ func (in *inspector) withIndexes(s scanned, active bool) (Segment, error) {
 		{segment.IndexSuffix, &f.IndexBytes, index.OffsetEntrySize},
 		{segment.TimeIndexSuffix, &f.TimeBytes, index.TimeEntrySize},
 	} {
-		size, err := in.sizeOf(segment.Name(f.Base, part.suffix))
+		name := segment.Name(f.Base, part.suffix)
+		size, err := in.sizeOf(name)
+		swapped = swapped || err == nil && in.files[name] != name
 		want := *part.size
 		*part.size = size
 		switch {
@@ -42,12 +45,14 @@ func (in *inspector) withIndexes(s scanned, active bool) (Segment, error) {
 			return Segment{}, err
 		case size%part.entry != 0:
 			reason = fmt.Sprintf("%d bytes of %s are no whole number of entries", size, part.suffix)
-		case !changed && size != want: // noted while it was active, perhaps
+		case !changed && size == 0 && want > 0:
+			reason = fmt.Sprintf("%s is empty: there was no room for it", part.suffix)
+		case !changed && size != want:
 			other = true
 		}
 	}
 	if active {
-		return Segment{Facts: f, Trusted: in.trusted(s, changed || other || reason != "")}, nil
+		return Segment{Facts: f, Trusted: in.trusted(s, changed || other || reason != ""), Swapped: swapped}, nil
 	}
 	if reason == "" && (changed || other) && s.excised == 0 {
 		var err error
@@ -59,7 +64,7 @@ func (in *inspector) withIndexes(s scanned, active bool) (Segment, error) {
 		in.r.Actions = append(in.r.Actions, Action{Kind: Reindex, Name: segment.Name(f.Base, segment.LogSuffix),
 			Segment: f.Base, Reason: reason})
 	}
-	return Segment{Facts: f, Trusted: segment.TrustAll}, nil
+	return Segment{Facts: f, Trusted: segment.TrustAll, Swapped: swapped}, nil
 }
 
 // trusted is the position in the active segment below which index entries can

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
+	"github.com/seglog/seglog/internal/kafkadir"
 	"github.com/seglog/seglog/record"
 	"github.com/seglog/seglog/segment"
 )
@@ -16,6 +18,9 @@ type Options struct {
 	// Repair lets the report contain actions that lose damaged records: what is
 	// bad is cut out and kept aside, and the rest opens.
 	Repair bool
+	// Progress, if not nil, is told of bytes that were verified since it was told
+	// last, every few MiB, by the goroutine that looks.
+	Progress func(bytes int64)
 }
 
 // Inspect looks at a log's directory, which exists, and writes nothing. After a
@@ -42,24 +47,68 @@ func Inspect(ctx context.Context, cfg *segment.Config, o Options) (*Report, erro
 		// make it absent: the log start is in it.
 		return nil, err
 	}
-	files, err := leftovers(ctx, cfg, r)
+	if err := inspect(ctx, cfg, o, checkpoint, r); err != nil {
+		return nil, err
+	}
+	if r.Foreign || !r.contradicted() {
+		r.Took = time.Since(began)
+		return r, nil
+	}
+	var note string
+	cleaned, err := kafkaOffset(cfg.FS, cfg.Dir, kafkadir.CleanerFile, &note)
 	if err != nil {
 		return nil, err
 	}
-	in := inspector{ctx: ctx, cfg: cfg, files: files, checkpoint: checkpoint, repair: o.Repair, r: r}
-	in.known = make(map[int64]segment.Facts, len(checkpoint.Segments))
+	if cleaned > checkpoint.CleanedNoted {
+		r = &Report{Dir: cfg.Dir, Foreign: true,
+			Note: fmt.Sprintf("the checkpoint is not believed: another program has compacted the log since, up to offset %d", cleaned)}
+		if err := inspect(ctx, cfg, o, &Checkpoint{LogStart: checkpoint.LogStart}, r); err != nil {
+			return nil, err
+		}
+	}
+	r.Took = time.Since(began)
+	return r, nil
+}
+
+// contradicted says that the files are not as the checkpoint has them: then a
+// broker that the directory was given to may have compacted them.
+func (r *Report) contradicted() bool {
+	return len(r.Damage) > 0 || slices.ContainsFunc(r.Actions, func(a Action) bool { return a.Kind == SetAside })
+}
+
+func inspect(ctx context.Context, cfg *segment.Config, o Options, checkpoint *Checkpoint, r *Report) error {
+	files, err := leftovers(ctx, cfg, r)
+	if err != nil {
+		return err
+	}
+	in := inspector{ctx: ctx, cfg: cfg, files: files, checkpoint: checkpoint, repair: o.Repair, tell: o.Progress, r: r}
+	in.running = !checkpoint.Clean && checkpoint.Boot != "" && checkpoint.Boot == cfg.FS.Boot(cfg.Dir)
+	if r.Foreign {
+		if in.flushed, err = kafkaOffset(cfg.FS, cfg.Dir, kafkadir.RecoveryPointFile, &r.Note); err != nil {
+			return err
+		}
+		if r.Cleaned, err = kafkaOffset(cfg.FS, cfg.Dir, kafkadir.CleanerFile, &r.Note); err != nil {
+			return err
+		}
+	}
+	in.known, in.newestKnown = make(map[int64]segment.Facts, len(checkpoint.Segments)), -1
 	for _, f := range checkpoint.Segments {
 		in.known[f.Base] = f
+		in.newestKnown = f.Base
 		in.durableEnd = max(in.durableEnd, f.Next)
 	}
 	if err := in.segments(); err != nil {
-		return nil, err
+		return err
 	}
-	in.watermarks()
+	if len(r.Segments) == 0 && in.lostEnd > 0 {
+		r.Segments = append(r.Segments, Segment{Facts: segment.Empty(in.lostEnd)})
+	}
+	if err := in.watermarks(); err != nil {
+		return err
+	}
 	r.Clean = checkpoint.Clean && !checkpoint.Dropping && !r.Foreign && len(r.Actions) == 0 && r.ScannedBatches == 0 &&
 		len(r.Damage) == 0 && len(r.Segments) == len(checkpoint.Segments)
-	r.Took = time.Since(began)
-	return r, nil
+	return nil
 }
 
 type inspector struct {
@@ -69,17 +118,28 @@ type inspector struct {
 	checkpoint *Checkpoint
 	known      map[int64]segment.Facts
 	empty      map[int64]bool // see findEmpty
-	durableEnd int64          // end of the known segments: the recovery point, unless the log start is above it
-	repair     bool
-	r          *Report
+
+	newestKnown int64  // base of the segment that was active when the checkpoint was written, -1 for none
+	durableEnd  int64  // end of the known segments: the recovery point, unless the log start is above it
+	running     bool   // see isUnfinished
+	indexed     []byte // see readIndex
+	flushed     int64  // Foreign: the offset below which the other program has synced
+	repair      bool
+	lostEnd     int64             // repair: where offsets end that were given out
+	tell        func(bytes int64) // nil: nobody asks
+	r           *Report
 }
 
 // watermarks concludes where the log starts and ends.
-func (in *inspector) watermarks() {
+func (in *inspector) watermarks() error {
 	r, c := in.r, in.checkpoint
 	r.LogStart, r.HighWatermark, r.RecoveryPoint = c.LogStart, c.HighWatermark, c.RecoveryPoint
 	if r.Foreign {
-		r.LogStart, r.Note = kafkaLogStart(in.cfg.FS, in.cfg.Dir, r.Note)
+		start, err := kafkaOffset(in.cfg.FS, in.cfg.Dir, kafkadir.LogStartFile, &r.Note)
+		if err != nil {
+			return err
+		}
+		r.LogStart = max(r.LogStart, start)
 	}
 	if n := len(r.Segments); n > 0 {
 		r.End = r.Segments[n-1].Next
@@ -98,4 +158,5 @@ func (in *inspector) watermarks() {
 	}
 	r.HighWatermark = min(max(r.HighWatermark, r.LogStart), r.End)
 	r.RecoveryPoint = min(max(r.RecoveryPoint, r.LogStart), r.End)
+	return nil
 }

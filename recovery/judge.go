@@ -11,12 +11,21 @@ import (
 
 // segments looks at each segment in turn and stops at a tear.
 func (in *inspector) segments() error {
-	bases := in.droppedAfter(in.droppedBefore(in.files.bases()))
+	bases, err := in.droppedAfter(in.droppedBefore(in.files.bases()))
+	if err != nil {
+		return err
+	}
 	in.missing(bases)
 	if err := in.findEmpty(bases); err != nil {
 		return err
 	}
+	defer in.sort()
 	for i := 0; i < len(bases); i++ {
+		if i == len(bases)-1 {
+			if err := in.readIndex(bases[i]); err != nil {
+				return err
+			}
+		}
 		s, err := in.look(bases[i], in.withBatches(bases[i+1:]))
 		if err != nil {
 			return err
@@ -27,11 +36,18 @@ func (in *inspector) segments() error {
 			return err
 		}
 		bases = in.withoutStrays(bases, i, s.facts.Next) // it may go on behind damage that is cut out
-		seg, err := in.withIndexes(s, i == len(bases)-1 || torn)
+		ends := i == len(bases)-1 || torn
+		beyond := ends && in.repair && in.lostEnd > s.facts.Next
+		seg, err := in.withIndexes(s, ends && !beyond)
 		if err != nil {
 			return err
 		}
+		seg.Lost = s.lost
 		in.r.Segments = append(in.r.Segments, seg)
+		if beyond {
+			// Offsets that were given out are not given out again.
+			in.r.Segments = append(in.r.Segments, Segment{Facts: segment.Empty(in.lostEnd)})
+		}
 		if torn {
 			for j := len(bases) - 1; j > i; j-- { // newest first: what is left is always a prefix
 				in.setAside(bases[j], s.facts.Next)
@@ -95,16 +111,30 @@ func (in *inspector) droppedBefore(bases []int64) []int64 {
 }
 
 // droppedAfter takes out the segments behind where a DropFrom that did not come
-// to its end cuts the log.
-func (in *inspector) droppedAfter(bases []int64) []int64 {
-	if !in.checkpoint.Dropping {
-		return bases
+// to its end cuts the log, the newest first; of a DropAll, which cuts it to
+// nothing and lets it start elsewhere, all but the one that it begins with.
+func (in *inspector) droppedAfter(bases []int64) (kept []int64, err error) {
+	c := in.checkpoint
+	if !c.Dropping {
+		return bases, nil
 	}
-	for n := len(bases); n > 0 && bases[n-1] > in.checkpoint.DropFrom; n = len(bases) {
-		in.removeSegment(bases[n-1], false, fmt.Sprintf("the log was being cut to end at %d", in.checkpoint.DropFrom))
-		bases = bases[:n-1]
+	for _, base := range slices.Backward(bases) {
+		stays := base <= c.DropFrom
+		if !stays && base == c.LogStart && c.DropFrom < c.LogStart {
+			size, err := in.sizeOf(segment.Name(base, segment.LogSuffix))
+			if err != nil {
+				return nil, err
+			}
+			stays = size == 0
+		}
+		if stays {
+			kept = append(kept, base)
+			continue
+		}
+		in.removeSegment(base, false, fmt.Sprintf("the log was being cut to end at %d", c.DropFrom))
 	}
-	return bases
+	slices.Reverse(kept)
+	return kept, nil
 }
 
 // removeSegment is the actions that unlink all files of a segment, the log
@@ -115,25 +145,6 @@ func (in *inspector) removeSegment(base int64, later bool, reason string) {
 		name := segment.Name(base, suffix)
 		if _, ok := in.files[name]; ok {
 			in.r.Actions = append(in.r.Actions, Action{Kind: Remove, Name: name, Segment: base, Later: later, Reason: reason})
-		}
-	}
-}
-
-// missing reports segments that the checkpoint knows and that are not there.
-// The oldest may be missing: another program's retention took them. But no
-// program takes all: it leaves an empty one.
-func (in *inspector) missing(bases []int64) {
-	has := make(map[int64]bool, len(bases))
-	for _, b := range bases {
-		has[b] = true
-	}
-	for _, f := range in.checkpoint.Segments {
-		if (len(bases) == 0 || f.Base > bases[0]) && !has[f.Base] && f.Size > 0 && f.Next > in.checkpoint.LogStart {
-			in.damage(&segment.DamageError{
-				Path:    filepath.Join(in.cfg.Dir, segment.Name(f.Base, segment.LogSuffix)),
-				Segment: f.Base, Offset: f.Base, Next: f.Next,
-				Err: fmt.Errorf("%w: the file is missing", record.ErrCorrupt),
-			})
 		}
 	}
 }
@@ -154,7 +165,7 @@ func (in *inspector) look(base int64, later []int64) (scanned, error) {
 		return scanned{facts: known, fileEnd: known.Size, resume: -1, resumeAt: -1}, nil
 	}
 	if has && info.Size() > known.Size {
-		s, err := scanLog(in.ctx, in.cfg.FS, name, scanned{facts: known, later: later})
+		s, err := scanLog(in.ctx, in.cfg.FS, name, in.bounded(scanned{facts: known, later: later}))
 		in.r.count(s)
 		if err != nil || s.ending != endsTorn || s.batches > 0 {
 			s.facts.HasSeal = known.HasSeal && s.facts.Size == known.Size
@@ -170,21 +181,34 @@ func (in *inspector) look(base int64, later []int64) (scanned, error) {
 // vouches for.
 func (in *inspector) lookAtAll(name string, base int64, later []int64) (scanned, error) {
 	known, has := in.known[base]
-	from := scanned{facts: segment.Empty(base), later: later}
-	if len(later) == 0 && in.checkpoint.Dropping {
-		from.limited, from.limit = true, in.checkpoint.DropFrom
-	}
-	s, err := scanLog(in.ctx, in.cfg.FS, name, from)
+	s, err := scanLog(in.ctx, in.cfg.FS, name, in.bounded(scanned{facts: segment.Empty(base), later: later}))
 	in.r.count(s)
 	if err == nil && has && s.facts.Size == known.Size && s.ending == endsClean {
 		s.facts = known
 	}
 	if err == nil && has && s.facts.Size < known.Size {
+		why := s.err
+		if s.ending != endsTorn {
+			why = fmt.Errorf("%w: the bytes end", record.ErrCorrupt)
+		}
 		s.ending = endsTorn
-		s.err = fmt.Errorf("%w: %d bytes of the %d that were durable are whole; if another program has written here since, remove %s",
-			record.ErrCorrupt, s.facts.Size, known.Size, CheckpointName)
+		s.err = fmt.Errorf("%w; %d bytes of the %d that were durable are whole; if another program has written here since, remove %s",
+			why, s.facts.Size, known.Size, CheckpointName)
 	}
 	return s, err
+}
+
+// bounded tells a scan where a power cut may have torn batches and, of the newest
+// segment, where a DropFrom that did not come to its end cuts the log.
+func (in *inspector) bounded(s scanned) scanned {
+	s.tell = in.tell
+	if !in.running {
+		s.tornFrom = max(in.known[s.facts.Base].Size, 1)
+	}
+	if len(s.later) == 0 && in.checkpoint.Dropping {
+		s.limited, s.limit = true, in.checkpoint.DropFrom
+	}
+	return s
 }
 
 // judge decides about the end of a segment, by the table in the package
@@ -201,37 +225,54 @@ func (in *inspector) judge(s *scanned, later []int64) (torn bool, err error) {
 		}
 		switch s.ending {
 		case endsClean:
+			if gap && beyond && in.running {
+				in.loseSegment(segment.Facts{Base: f.Next, Next: later[0]})
+				return false, nil
+			}
 			return gap && beyond, nil
 		case endsDropped:
 			in.cut(s, "", fmt.Sprintf("the log was being cut to end at %d", f.Next))
 			return false, nil
 		case endsZero:
-			if last || !gap || beyond {
+			if last && beyond && in.running {
+				if s.err = in.indexedBehind(s); s.err != nil {
+					break
+				}
+			}
+			if last || !gap || beyond && !in.running {
 				in.cut(s, "", "zeros follow the last whole batch")
 				return gap && beyond, nil
 			}
 			s.err = fmt.Errorf("%w: zeros where offset %d should be", record.ErrCorrupt, f.Next)
 		case endsTorn:
-			if beyond || last && in.r.Foreign && s.resume < 0 {
+			if in.canBeTorn(s, last, beyond) {
+				if in.running {
+					// Nothing follows a batch that was being copied.
+					if err := in.indexedBehind(s); err != nil {
+						s.err = err
+						break
+					}
+				}
 				in.cut(s, tornName(f.Next), fmt.Sprintf("torn tail: %v", s.err))
 				return gap, nil
 			}
 		}
-		in.damage(&segment.DamageError{
-			Path:    filepath.Join(in.cfg.Dir, segment.Name(f.Base, segment.LogSuffix)),
-			Segment: f.Base, Position: f.Size + s.excised, Offset: f.Next, Next: s.resumeAt, NextPosition: max(s.resume, 0), Err: s.err,
-		})
-		if !in.repair {
-			return false, nil
-		}
-		if s.resume < 0 {
-			in.cut(s, damagedName(f.Next), fmt.Sprintf("damage: %v", s.err))
-			return false, nil
-		}
-		if err := in.excise(s); err != nil {
+		if done, err := in.hurt(s, later); done || err != nil {
 			return false, err
 		}
 	}
+}
+
+// canBeTorn says whether a crash can have left what stands where the whole
+// batches end.
+func (in *inspector) canBeTorn(s *scanned, last, beyond bool) bool {
+	switch {
+	case in.r.Foreign:
+		return last && s.resume < 0 && s.facts.Next >= in.flushed
+	case in.running:
+		return last && beyond && s.unfinished
+	}
+	return beyond
 }
 
 // cut is the action that ends a segment where its whole batches end. The
@@ -246,32 +287,9 @@ func (in *inspector) cut(s *scanned, keep, reason string) {
 		Size: position, Bytes: s.fileEnd - position, Reason: reason})
 }
 
-// excise is the action that takes a damaged stretch out of a segment, and goes
-// on behind it. Positions in actions are those in the file as it is; sizes in
-// facts are without what is taken out.
-func (in *inspector) excise(s *scanned) error {
-	f := s.facts
-	name := segment.Name(f.Base, segment.LogSuffix)
-	position := f.Size + s.excised
-	in.r.Actions = append(in.r.Actions, Action{Kind: Excise, Name: name, To: damagedName(f.Next), Segment: f.Base,
-		Size: position, Bytes: s.resume - position, Reason: s.err.Error()})
-
-	f.Next, f.HasSeal = s.resumeAt, false
-	from := scanned{facts: f, later: s.later, excised: s.resume - f.Size, intact: f.Size}
-	if s.excised > 0 {
-		from.intact = s.intact
-	}
-	rest, err := scanLog(in.ctx, in.cfg.FS, filepath.Join(in.cfg.Dir, in.files[name]), from)
-	in.r.count(rest)
-	*s = rest
-	return err
-}
-
 // setAside is the action that takes a segment behind a tear out of the log.
 func (in *inspector) setAside(base, tear int64) {
 	name := segment.Name(base, segment.LogSuffix)
 	in.r.Actions = append(in.r.Actions, Action{Kind: SetAside, Name: name, To: tornName(base), Segment: base,
 		Reason: fmt.Sprintf("it is behind the tear at offset %d, and was not durable", tear)})
 }
-
-func (in *inspector) damage(d *segment.DamageError) { in.r.Damage = append(in.r.Damage, d) }

@@ -2,13 +2,13 @@ package recovery
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
 	"sort"
 	"strings"
 
+	"github.com/seglog/seglog/internal/epochs"
 	"github.com/seglog/seglog/internal/vfs"
 	"github.com/seglog/seglog/segment"
 )
@@ -42,7 +42,7 @@ func leftovers(ctx context.Context, cfg *segment.Config, r *Report) (listing, er
 			cleanedFrom = min(cleanedFrom, base)
 		case ok && strings.HasSuffix(suffix, segment.SwapSuffix):
 			swaps = append(swaps, name)
-		case strings.HasSuffix(name, vfs.TempSuffix) && (ok || strings.HasPrefix(name, "seglog.")):
+		case strings.HasSuffix(name, vfs.TempSuffix) && (ok || strings.HasPrefix(name, "seglog.") || name == epochs.FileName+vfs.TempSuffix):
 			r.removeSometime(name, "it was only half written")
 		default:
 			files[name] = name
@@ -65,10 +65,6 @@ func leftovers(ctx context.Context, cfg *segment.Config, r *Report) (listing, er
 	files.dropOrphans(r)
 	return files, nil
 }
-
-// ErrHalfDone says that a log cannot be read as it is, in the middle of a
-// replacement of its segments. Opening it for writing finishes that.
-var ErrHalfDone = errors.New("recovery: a replacement of segments is half done: open the log for writing once")
 
 // finish lets complete .swap files take the place of every segment in the range
 // of offsets that they cover. One that is damaged, which a crash cannot do to it,
@@ -107,10 +103,6 @@ func (files listing) finish(ctx context.Context, cfg *segment.Config, swaps, del
 			r.remove(name, "it is damaged, and the original is there")
 		}
 		return nil
-	case cfg.ReadOnly && original:
-		return nil // the originals are all there, and read the same
-	case cfg.ReadOnly:
-		return fmt.Errorf("%s: %w", cfg.Dir, ErrHalfDone)
 	}
 	for _, name := range files.sorted() {
 		if base, _, ok := segment.ParseName(name); ok && base >= lo && base < hi {

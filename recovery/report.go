@@ -66,6 +66,12 @@ type Segment struct {
 	segment.Facts
 	// Trusted is the position below which the index files are believed.
 	Trusted int64
+	// Lost is damage behind the last batch, up to Next, nil for none. There may be
+	// no file at all. It is met by who reads the log as it is.
+	Lost *segment.DamageError
+	// Swapped says that it is about to replace others, and that files of it still
+	// have names that end in .swap. Apply renames them.
+	Swapped bool
 }
 
 // Report is what Inspect found.
@@ -84,6 +90,7 @@ type Report struct {
 	RecoveryPoint int64 // first offset not known to be durable
 	HighWatermark int64 // as checkpointed
 	LogStart      int64
+	Cleaned       int64 // Foreign: how far the log was compacted, as a broker noted
 	End           int64 // the log end offset
 
 	Segments []Segment // oldest first; may be empty
@@ -104,6 +111,10 @@ func (r *Report) Err() error {
 	}
 	return r.Damage[0]
 }
+
+// Dropping says that a DropFrom was begun and not brought to its end: behind End
+// there may be batches that are yet to be cut.
+func (r *Report) Dropping() bool { return r.Checkpoint != nil && r.Checkpoint.Dropping }
 
 // LogValue is the report in one line.
 func (r *Report) LogValue() slog.Value {

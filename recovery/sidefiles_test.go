@@ -2,10 +2,12 @@ package recovery_test
 
 import (
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/seglog/seglog/internal/producers"
 	"github.com/seglog/seglog/internal/vfs"
 	"github.com/seglog/seglog/log"
 	"github.com/seglog/seglog/record"
@@ -110,6 +112,24 @@ func TestPitfallM2KafkaLogStart(t *testing.T) {
 	}
 }
 
+// A broker's checkpoint that cannot be read now is no reason to bring back the
+// records that it deleted.
+func TestKafkaLogStartUnreadable(t *testing.T) {
+	m, infos := foreign(t, 20)
+	end := infos[len(infos)-1].Next
+	require.NoError(t, vfs.WriteFile(m, filepath.Join(filepath.Dir(dir), "log-start-offset-checkpoint"), []byte("0\n1\nt 0 5\n")))
+	for _, op := range []vfs.Op{vfs.OpOpen, vfs.OpSize, vfs.OpReadAt} {
+		f := vfs.NewFaulty(m)
+		for _, o := range []log.Options{options(f), reading(options(f))} {
+			f.Clear()
+			f.Add(vfs.Rule{Op: op, Path: "log-start-*", Count: 1, Err: syscall.EMFILE})
+			_, err := log.Open(t.Context(), dir, o)
+			require.ErrorIs(t, err, syscall.EMFILE)
+		}
+	}
+	recovers(t, m, options(m), span(5, end))
+}
+
 // Once the log is ours, its own checkpoint says where it starts, and the
 // broker's no more.
 func TestLogStartIsOursThen(t *testing.T) {
@@ -128,6 +148,11 @@ func TestCheckpointRoundTrip(t *testing.T) {
 		{Clean: true, RecoveryPoint: 12, HighWatermark: 11, LogStart: 3},
 		{Dropping: true, DropFrom: 7},
 		{Dropping: true},
+		{Cleaned: 5, RecoveryPoint: 9, Segments: []segment.Facts{segment.Empty(5)}},
+		{Cleaned: 5},
+		{CleanedNoted: 5},
+		{Cleaned: 3, CleanedNoted: 5, Boot: "boot"},
+		{ProducersAt: 9, Producers: 2, Ended: []producers.Txn{{ProducerID: 1 << 40, First: 2, Last: 7}, {ProducerID: 3, First: 4, Last: 8}}},
 		{RecoveryPoint: 9, Segments: []segment.Facts{
 			{Base: 0, Next: 5, Size: 100, IndexBytes: 8, TimeBytes: 12, FirstTime: -1, MaxTime: 1 << 50, MaxTimeAt: 4, Seal: 1, HasSeal: true},
 			segment.Empty(5),
@@ -159,15 +184,17 @@ func TestCheckpointRoundTrip(t *testing.T) {
 // is.
 func TestCheckpointGolden(t *testing.T) {
 	const golden = "seglog.checkpoint 1\nclean true\nrecovery-point 9\nhigh-watermark 8\nlog-start 2\ndrop-from -\n" +
-		"producers 7 2 aborted 1\n" +
+		"producers 7 2 aborted 1\ncleaned 5\ncleaned-noted 6\nended 4001 first 3 last 6\n" +
 		"segment 0 next 5 size 100 index 8 timeindex 12 first -1 max 1700000000000 at 4 seal 0000000000abcdef\n" +
 		"segment 5 next 9 size 70 index 0 timeindex 12 first 5 max 6 at 8 seal -\n" +
 		"xxhash64 "
-	c := recovery.Checkpoint{Clean: true, RecoveryPoint: 9, HighWatermark: 8, LogStart: 2, ProducersAt: 7, Producers: 2, Aborted: 1, Segments: []segment.Facts{
+	c := recovery.Checkpoint{Clean: true, RecoveryPoint: 9, HighWatermark: 8, LogStart: 2, ProducersAt: 7, Producers: 2, Aborted: 1, Cleaned: 5, CleanedNoted: 6, Ended: []producers.Txn{{ProducerID: 4001, First: 3, Last: 6}}, Segments: []segment.Facts{
 		{Base: 0, Next: 5, Size: 100, IndexBytes: 8, TimeBytes: 12, FirstTime: -1, MaxTime: 1700000000000, MaxTimeAt: 4, Seal: 0xabcdef, HasSeal: true},
 		{Base: 5, Next: 9, Size: 70, TimeBytes: 12, FirstTime: 5, MaxTime: 6, MaxTimeAt: 8},
 	}}
 	text := string(c.Encode())
 	require.Equal(t, golden, text[:len(golden)])
 	require.Regexp(t, `^[0-9a-f]{16}\n$`, text[len(golden):])
+	c.Cleaned, c.CleanedNoted = 0, 0
+	require.NotContains(t, string(c.Encode()), "cleaned")
 }

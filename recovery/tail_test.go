@@ -45,7 +45,7 @@ func batch(t testing.TB, offset int64, n int) []byte {
 	return bytes.Clone(raw)
 }
 
-var everyKind = map[string]func(testing.TB, int) (*vfs.Mem, []info){"killed": killed, "closed": closed, "foreign": foreign}
+var everyKind = map[string]func(testing.TB, int) (*vfs.Mem, []info){"rebooted": rebooted, "closed": closed, "foreign": foreign}
 
 // TestPitfallO1StrayBytes: any number of bytes of a batch behind the end, from
 // one to all but one, is cut; what is appended then is not lost behind them.
@@ -209,7 +209,7 @@ func TestPitfallT13RepairLoop(t *testing.T) {
 		appendBatch(t, l, 1+i%3)
 		end = l.End()
 		last := l.Segments()[len(l.Segments())-1]
-		m = m.Kill()
+		m = m.Reboot()
 		whole := content(t, m, logName(last.Base))[:last.Bytes]
 		put(t, m, logName(last.Base), append(whole, batch(t, end, 1)[:40+i]...))
 	}

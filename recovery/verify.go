@@ -1,7 +1,6 @@
 package recovery
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -21,10 +21,10 @@ import (
 type Verification struct {
 	Report   *Report
 	Segments int
-	Batches  int64
-	Records  int64
+	Batches  int64 // walked: VerifySeals walks none of a segment that its seal proves
+	Records  int64 // in those
 	Bytes    int64
-	Seals    int // segments proven by their seal too
+	Seals    int // segments proven by their seal, too or alone
 	// Faults are places where the files are not what was written.
 	Faults []error
 	// Notes are what opening the log will put right without loss: a tail torn
@@ -34,8 +34,22 @@ type Verification struct {
 
 // Verify walks every batch and every record of a log, and holds checksums,
 // record bodies, indexes and seals against each other. It writes nothing.
-// progress, if not nil, is told the bytes done so far and in all.
+// progress, if not nil, is told the bytes done so far and in all, by one
+// goroutine at a time.
 func Verify(ctx context.Context, cfg *segment.Config, progress func(done, total int64)) (*Verification, error) {
+	return verify(ctx, cfg, progress, false)
+}
+
+// VerifySeals is Verify that looks at a segment with a seal no further if the
+// xxhash64 of its whole log is the seal: then each byte is as it was when the
+// segment was sealed. Of such a segment it does not read the indexes, which are
+// derived. Segments without a seal, the newest always, are walked as by Verify, and
+// so is one whose seal does not hold, to say where.
+func VerifySeals(ctx context.Context, cfg *segment.Config, progress func(done, total int64)) (*Verification, error) {
+	return verify(ctx, cfg, progress, true)
+}
+
+func verify(ctx context.Context, cfg *segment.Config, progress func(done, total int64), bySeal bool) (*Verification, error) {
 	r, err := Inspect(ctx, cfg, Options{})
 	if err != nil {
 		return nil, err
@@ -47,47 +61,70 @@ func Verify(ctx context.Context, cfg *segment.Config, progress func(done, total 
 	for _, a := range r.Actions {
 		v.Notes = append(v.Notes, a.String())
 	}
-	var total int64
-	for _, s := range r.Segments {
-		total += s.Size
+	history, err := v.readEpochs(cfg)
+	if err != nil {
+		return nil, err
 	}
-	at := make(map[int64]bool)
+	damaged := make(map[int64][]int64) // positions, by the segment's base
 	for _, d := range r.Damage {
-		at[d.Segment] = true
+		damaged[d.Segment] = append(damaged[d.Segment], d.Position)
 		v.Faults = append(v.Faults, d)
 	}
+	verifiers := make([]*verifier, len(r.Segments))
+	shown := newShown(r.Segments, progress)
 	for i, s := range r.Segments {
-		w := verifier{v: v, cfg: cfg, facts: s.Facts, closed: i < len(r.Segments)-1 || r.Clean, at: at, summed: r.Foreign && !at[s.Base],
-			progress: func(n int64) {
-				if progress != nil {
-					progress(v.Bytes+n, total)
-				}
-			}}
-		if err := w.segment(ctx); err != nil {
-			return nil, err
-		}
+		verifiers[i] = &verifier{cfg: cfg, facts: s.Facts, swapped: s.Swapped, closed: i < len(r.Segments)-1 || r.Clean,
+			bySeal: bySeal, damaged: damaged[s.Base] != nil, known: damaged[s.Base], summed: r.Foreign && damaged[s.Base] == nil, shown: shown,
+			epochs: epochCheck{history: history, start: r.LogStart, latest: -1}}
+	}
+	if err := eachOnItsOwn(verifiers, func(w *verifier) error { return w.segment(ctx) }); err != nil {
+		return nil, err
+	}
+	for _, w := range verifiers {
 		v.Segments++
-		v.Bytes += s.Size
-		w.progress(0)
+		v.Bytes += w.facts.Size
+		v.Batches, v.Records, v.Seals = v.Batches+w.batches, v.Records+w.records, v.Seals+w.seals
+		v.Faults = append(v.Faults, w.faults...)
 	}
 	return v, nil
 }
 
+// verifier verifies a segment.
 type verifier struct {
-	v        *Verification
-	cfg      *segment.Config
-	facts    segment.Facts
-	closed   bool
-	at       map[int64]bool // segments in which damage was met
-	summed   bool           // Inspect has just held all checksums against the batches
-	progress func(done int64)
+	cfg     *segment.Config
+	facts   segment.Facts
+	swapped bool // see Segment
+	closed  bool
+	bySeal  bool    // a seal that holds is enough
+	damaged bool    // damage was met in it
+	known   []int64 // positions of damage that Inspect has reported
+	summed  bool    // Inspect has just held all checksums against the batches
+	shown   *shown
+	told    int64 // bytes, to shown
+	epochs  epochCheck
+
+	batches, records int64
+	seals            int
+	faults           []error
 }
 
 func (w *verifier) name(suffix string) string {
-	return filepath.Join(w.cfg.Dir, segment.Name(w.facts.Base, suffix))
+	name := filepath.Join(w.cfg.Dir, segment.Name(w.facts.Base, suffix))
+	if w.swapped {
+		if _, err := w.cfg.FS.Stat(name + segment.SwapSuffix); err == nil {
+			return name + segment.SwapSuffix
+		}
+	}
+	return name
 }
 
-func (w *verifier) fault(err error) { w.v.Faults = append(w.v.Faults, err) }
+func (w *verifier) fault(err error) { w.faults = append(w.faults, err) }
+
+// tell says that the segment is done up to position.
+func (w *verifier) tell(position int64) {
+	w.shown.add(position - w.told)
+	w.told = position
+}
 
 func (w *verifier) segment(ctx context.Context) (err error) {
 	defer func() {
@@ -102,121 +139,154 @@ func (w *verifier) segment(ctx context.Context) (err error) {
 	}
 	log, err := mapped(w.cfg.FS, w.name(segment.LogSuffix), w.facts.Size)
 	if err != nil {
-		w.fault(err)
-		return nil
+		return w.unread(err)
 	}
 	defer func() { err = errors.Join(err, log.Unmap()) }()
-	var sum uint64
-	hashed := beside(func() error {
-		if w.facts.HasSeal {
-			sum = xxhash.Sum64(log.Bytes())
+	if w.bySeal && w.facts.HasSeal && !w.damaged {
+		if proven, err := w.proven(ctx, log.Bytes()); proven || err != nil {
+			return err
 		}
-		return nil
-	})
-	defer func() { _ = hashed() }() // before it is unmapped
-	walk := newIndexWalk(w.facts.Base, w.indexBytes(segment.IndexSuffix), w.indexBytes(segment.TimeIndexSuffix))
-	if err := w.batches(ctx, log.Bytes(), walk); err != nil {
+	}
+	ahead := readAhead(log.Bytes(), 0, w.facts.HasSeal)
+	defer ahead.close()
+	offsets, err := w.indexBytes(segment.IndexSuffix)
+	if err != nil {
 		return err
 	}
-	if w.at[w.facts.Base] {
-		walk = &indexWalk{} // what indexes say of damaged bytes says nothing of them
-	} else {
+	times, err := w.indexBytes(segment.TimeIndexSuffix)
+	if err != nil {
+		return err
+	}
+	walk := newIndexWalk(w.facts.Base, offsets, times)
+	if err := w.walk(ctx, log.Bytes(), ahead, walk); err != nil {
+		return err
+	}
+	if w.epochs.err != nil {
+		w.fault(fmt.Errorf("%s: %w", w.name(segment.LogSuffix), w.epochs.err))
+	}
+	if !w.damaged { // else what indexes say of damaged bytes says nothing of them
 		walk.end(w.facts, w.closed)
+		if walk.offsetErr != nil {
+			w.fault(fmt.Errorf("%s: %w", w.name(segment.IndexSuffix), walk.offsetErr))
+		}
+		if walk.timeErr != nil {
+			w.fault(fmt.Errorf("%s: %w", w.name(segment.TimeIndexSuffix), walk.timeErr))
+		}
 	}
-	if walk.offsetErr != nil {
-		w.fault(fmt.Errorf("%s: %w", w.name(segment.IndexSuffix), walk.offsetErr))
-	}
-	if walk.timeErr != nil {
-		w.fault(fmt.Errorf("%s: %w", w.name(segment.TimeIndexSuffix), walk.timeErr))
-	}
-	if err := hashed(); err != nil || !w.facts.HasSeal {
+	sum, err := ahead.end()
+	if err != nil {
 		return err
 	}
-	if sum != w.facts.Seal {
+	w.tell(w.facts.Size)
+	switch {
+	case !w.facts.HasSeal:
+	case sum != w.facts.Seal:
 		w.fault(fmt.Errorf("%s: its xxhash64 is %016x, the seal is %016x", w.name(segment.LogSuffix), sum, w.facts.Seal))
-		return nil
+	default:
+		w.seals++
 	}
-	w.v.Seals++
 	return nil
 }
 
-// batches walks the log. Behind damage it goes on where it can.
-func (w *verifier) batches(ctx context.Context, log []byte, walk *indexWalk) (err error) {
-	bodies := validateBeside(log)
-	var faults []*segment.DamageError
-	defer func() {
-		inside, failed := bodies.end()
-		faults = append(faults, inside...)
-		slices.SortFunc(faults, func(a, b *segment.DamageError) int { return cmp.Compare(a.Position, b.Position) })
-		for _, f := range faults {
-			f.Path, f.Segment = w.name(segment.LogSuffix), w.facts.Base
-			w.at[w.facts.Base] = true
-			w.fault(f)
+// proven says whether the segment's seal holds.
+func (w *verifier) proven(ctx context.Context, log []byte) (bool, error) {
+	d := xxhash.New()
+	for at := 0; at < len(log); at += aheadStep {
+		if ctx.Err() != nil {
+			return false, context.Cause(ctx)
 		}
-		err = errors.Join(err, failed)
-	}()
+		w.tell(int64(at))
+		_, _ = d.Write(log[at:min(at+aheadStep, len(log))])
+	}
+	if d.Sum64() != w.facts.Seal {
+		w.tell(0)
+		return false, nil
+	}
+	w.tell(w.facts.Size)
+	w.seals++
+	return true, nil
+}
+
+// walk walks the log's batches, and their records. Behind damage it goes on
+// where it can.
+func (w *verifier) walk(ctx context.Context, log []byte, ahead *ahead, walk *indexWalk) error {
 	parse := record.Parse
 	if w.summed {
 		parse = record.Verified
 	}
+	var d record.Decoder
 	next := w.facts.Base
 	for pos, n := int64(0), 0; pos < int64(len(log)); n++ {
 		if n%256 == 0 {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			w.progress(pos)
+			w.tell(pos)
 		}
+		ahead.batch(pos)
 		b, err := parse(log[pos:])
-		if err == nil && b.BaseOffset < next {
-			err = fmt.Errorf("%w: base offset %d, want at least %d", record.ErrCorrupt, b.BaseOffset, next)
-		}
-		if err == nil && b.NextOffset() > w.facts.Next {
-			err = fmt.Errorf("%w: last offset %d, but the segment ends at %d", record.ErrCorrupt, b.LastOffset(), w.facts.Next-1)
+		bad := pos
+		if err == nil {
+			bad, err = segment.CheckOrder(log, b.BatchHeader, pos, next, w.facts.Next)
 		}
 		if err == nil {
+			behind := pos + int64(b.Size)
 			walk.batch(b.BatchHeader, pos)
-			bodies.add(b, pos, next)
-			w.v.Batches++
-			w.v.Records += int64(b.Count)
-			next, pos = b.NextOffset(), pos+int64(b.Size)
+			w.epochs.batch(&b.BatchHeader, pos)
+			if err := record.Validate(b, &d); err != nil {
+				w.damage(&segment.DamageError{Position: pos, Offset: next, Next: b.NextOffset(), NextPosition: behind, Err: err})
+			}
+			w.batches++
+			w.records += int64(b.Count)
+			next, pos = b.NextOffset(), behind
 			continue
 		}
-		fault := damageAt(log, pos, next, err)
-		faults = append(faults, fault)
-		after, at, ok := segment.Resync(log, pos, next)
+		fault := &segment.DamageError{Position: pos, Offset: next, Next: -1, Err: err}
+		w.damage(fault)
+		after, at, ok := segment.Resync(log, bad, next)
 		if !ok {
 			return nil
 		}
 		next, pos = after.BaseOffset, at
+		fault.Next, fault.NextPosition = next, pos
 	}
 	return nil
 }
 
-// damageAt is a fault of the bytes at pos, where offset next is due.
-func damageAt(log []byte, pos, next int64, err error) *segment.DamageError {
-	fault := &segment.DamageError{Position: pos, Offset: next, Next: -1, Err: err}
-	if after, _, ok := segment.Resync(log, pos, next); ok {
-		fault.Next = after.BaseOffset
+func (w *verifier) damage(d *segment.DamageError) {
+	d.Path, d.Segment = w.name(segment.LogSuffix), w.facts.Base
+	w.damaged = true
+	if !slices.Contains(w.known, d.Position) {
+		w.fault(d)
 	}
-	return fault
 }
 
 // indexBytes is the content of an index, cut to whole entries. A missing one
 // is derived when the log is opened, so it is no fault. The padding of an index
 // that was not closed is taken off.
-func (w *verifier) indexBytes(suffix string) []byte {
+func (w *verifier) indexBytes(suffix string) ([]byte, error) {
 	content, err := vfs.ReadFile(w.cfg.FS, w.name(suffix))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			w.fault(err)
-		}
-		return nil
+		return nil, w.unread(err)
 	}
 	if !w.closed {
-		return content[:lastNonZero(content)+padding(lastNonZero(content), suffix)]
+		return content[:lastNonZero(content)+padding(lastNonZero(content), suffix)], nil
 	}
-	return content
+	return content, nil
+}
+
+// unread is what an error of reading a file comes to. That the device does not
+// deliver it is a fault of the file, and so is all that is said of what is in
+// it; that it cannot be read now, for want of descriptors, is none.
+func (w *verifier) unread(err error) error {
+	if vfs.Unreadable(err) && !errors.Is(err, syscall.EIO) {
+		return err
+	}
+	w.fault(err)
+	return nil
 }
 
 // padding completes the last entry of an index whose trailing zeros were cut.
@@ -234,8 +304,10 @@ func mapped(fsys vfs.FS, name string, size int64) (vfs.Mapping, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if got, err := f.Size(); err != nil || got < size {
-		return nil, errors.Join(err, fmt.Errorf("%w: %s has %d bytes of %d", record.ErrCorrupt, name, got, size))
+	if got, err := f.Size(); err != nil {
+		return nil, err
+	} else if got < size {
+		return nil, fmt.Errorf("%w: %s has %d bytes of %d", record.ErrCorrupt, name, got, size)
 	}
 	return f.Map(size, false)
 }
