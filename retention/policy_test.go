@@ -34,17 +34,25 @@ func TestPolicies(t *testing.T) {
 	}{
 		{"age is strict: exactly as old stays", retention.MaxAge(4 * time.Minute), 1},
 		{"a little younger goes", retention.MaxAge(4*time.Minute - 1), 2},
-		{"the active segment never goes", retention.MaxAge(0), 4},
+		{"the active segment goes as well", retention.MaxAge(time.Minute - 1), 5},
+		{"the active segment is not old enough", retention.MaxAge(time.Minute), 4},
+		{"a negative age is no limit", retention.MaxAge(-1), 0},
 		{"nothing is old", retention.MaxAge(time.Hour), 0},
 		{"bytes: down to the limit exactly", retention.MaxBytes(300), 2},
 		{"bytes: never below the limit", retention.MaxBytes(301), 1},
-		{"bytes: zero keeps the active segment", retention.MaxBytes(0), 4},
+		{"bytes: one keeps the active segment", retention.MaxBytes(1), 4},
+		{"bytes: zero keeps nothing", retention.MaxBytes(0), 5},
+		{"bytes: exactly as much as there is", retention.MaxBytes(500), 0},
+		{"bytes: a negative limit is none", retention.MaxBytes(-1), 0},
 		{"bytes: more than there is", retention.MaxBytes(501), 0},
 		{"floor at a boundary", floor(20), 2},
 		{"floor inside a segment keeps it", floor(29), 2},
 		{"floor at the start", floor(0), 0},
+		{"floor at the end keeps the active segment", floor(50), 4},
 		{"any is the larger", retention.Any(retention.MaxBytes(300), floor(30)), 3},
 		{"all is the smaller", retention.All(retention.MaxBytes(300), floor(30)), 2},
+		{"all with a floor keeps the active segment", retention.All(retention.MaxAge(0), floor(50)), 4},
+		{"any with a floor does not", retention.Any(retention.MaxAge(0), floor(50)), 5},
 		{"any of none", retention.Any(), 0},
 		{"all of none", retention.All(), 0},
 	} {
@@ -66,8 +74,18 @@ func TestStringTellsThePolicy(t *testing.T) {
 	assert.Equal(t, "nothing", retention.Any().String())
 }
 
-// Whatever the policy and the segments, the active one stays, what goes is a
-// prefix, and Any and All lie where their parts do.
+// TestSizesOfNothing: segments without a byte, as compaction leaves them, go
+// with the others, and only if the size is reached.
+func TestSizesOfNothing(t *testing.T) {
+	s := segments()
+	s[0].Bytes, s[2].Bytes = 0, 0
+	for limit, want := range map[int64]int{301: 0, 300: 1, 299: 1, 200: 3, 101: 3, 100: 4} {
+		assert.Equal(t, want, retention.MaxBytes(limit).Expired(s, now), "%d bytes", limit)
+	}
+}
+
+// Whatever the policy and the segments, what goes is a prefix, the size never
+// falls below its limit, and Any and All lie where their parts do.
 func TestBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s []retention.Segment
@@ -84,7 +102,7 @@ func TestBounds(t *testing.T) {
 		limit := rapid.Int64Range(0, 5000).Draw(t, "bytes limit")
 		size := retention.MaxBytes(limit)
 		a, b := age.Expired(s, now), size.Expired(s, now)
-		assert.LessOrEqual(t, a, max(len(s)-1, 0))
+		assert.LessOrEqual(t, a, len(s))
 		assert.Equal(t, max(a, b), retention.Any(age, size).Expired(s, now))
 		assert.Equal(t, min(a, b), retention.All(age, size).Expired(s, now))
 

@@ -19,15 +19,17 @@ import (
 // group by group, oldest first.
 func (c *cleaner) copyAll(ctx context.Context) error {
 	var facts []segment.Facts
-	for _, s := range c.sources.segments {
+	for _, s := range c.Segments {
 		if s.Base() < c.mapped {
 			facts = append(facts, s.Facts())
 		}
 	}
-	c.txns = newTxns(c.Aborted, facts[0].Base, c.Seen)
+	var gc *groupCopy
+	c.full = false
+	c.pass(facts[0].Base, c.Seen, (*worker).judgeAll, func(j *chunk) error { return gc.chunk(j) })
 	var buf []byte
 	for _, g := range groups(facts, c.Config.Bytes, segment.MaxIndexBytes) {
-		gc := &groupCopy{cleaner: c, group: g, facts: facts[g.from:g.to], buf: buf}
+		gc = &groupCopy{cleaner: c, group: g, facts: facts[g.from:g.to], buf: buf}
 		if err := gc.run(ctx); err != nil {
 			return fmt.Errorf("compacting segment %d: %w", facts[g.from].Base, err)
 		}
@@ -44,13 +46,10 @@ type groupCopy struct {
 	group  group
 	facts  []segment.Facts
 	buf    []byte
-	number int     // of the source being read
 	out    *output // nil while nothing has changed
 	same   int64   // bytes of the source that are left as they are
 	aborts []index.AbortedTxn
 	behind int64 // bytes of the sources not yet read
-	last   record.BatchHeader
-	lastIn int64 // base of the source that holds it
 	ready  *Replacement
 }
 
@@ -72,8 +71,8 @@ func (g *groupCopy) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	for g.number = g.group.from; g.number < g.group.to; g.number++ {
-		if err := g.sources.batches(ctx, g.number, 0, g.batch); err != nil {
+	for number := g.group.from; number < g.group.to; number++ {
+		if err := g.walk(ctx, number, 0); err != nil {
 			return err
 		}
 	}
@@ -89,70 +88,44 @@ func (g *groupCopy) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := g.cover(); err != nil {
-		return err
-	}
 	return g.replace()
 }
 
-// batch copies what is left of a batch.
-func (g *groupCopy) batch(b record.Batch, position int64) error {
-	v, err := g.judge(b)
-	if err != nil {
-		return err
-	}
+// chunk copies what is left of a chunk.
+func (g *groupCopy) chunk(j *chunk) error {
+	return g.main.each(j, func(b *batch) error { return g.batch(j, b) })
+}
+
+func (g *groupCopy) batch(j *chunk, b *batch) error {
 	g.tally.read += int64(b.Size)
-	g.last, g.lastIn, g.behind = b.BatchHeader, g.sources.segments[g.number].Base(), g.behind-int64(b.Size)
-	if v.abort != nil {
-		g.aborts = append(g.aborts, *v.abort)
+	g.behind -= int64(b.Size)
+	if b.left != nothing && b.abort != nil {
+		g.aborts = append(g.aborts, *b.abort)
 	}
-	raw := b.Bytes()
-	switch v.left {
-	case all:
-		if g.out == nil {
-			g.same = position + int64(b.Size)
-			return nil
-		}
-	case emptied:
-		raw = record.Emptied(b.BatchHeader)
-	case thinned:
-		if raw, err = g.thin(b, v); err != nil {
-			return err
-		}
+	// Times told from a delete horizon take more bytes. Where the segment would
+	// outgrow what positions can tell, the batch stays as it is, dirty.
+	if grown := b.to - b.from; b.left == thinned && grown > b.Size && g.size()+int64(grown)+g.behind > segment.MaxBytes {
+		g.tally.undone = min(g.tally.undone, b.BaseOffset)
+		b.left = all
+	}
+	if b.left == all && g.out == nil {
+		g.same = b.position + int64(b.Size)
+		return nil
 	}
 	if g.out == nil {
 		if err := g.start(); err != nil {
 			return err
 		}
 	}
-	if v.left == nothing {
+	if b.left == nothing {
 		return nil
 	}
+	raw := j.raw(b)
 	h, err := record.ParseHeader(raw)
 	if err != nil {
 		return err
 	}
 	return g.out.add(raw, &h)
-}
-
-// thin rewrites a batch. Times told from a delete horizon take more bytes; where
-// the segment would outgrow what positions can tell, the batch stays as it is,
-// dirty.
-func (g *groupCopy) thin(b record.Batch, v verdict) ([]byte, error) {
-	var horizon *int64
-	if v.horizon {
-		at := g.Now.Add(g.Options.DeleteRetention).UnixMilli()
-		horizon = &at
-	}
-	raw, err := g.thinner.Thin(b.BatchHeader, v.payload, g.kept, horizon)
-	if err != nil {
-		return nil, err
-	}
-	if len(raw) > b.Size && g.size()+int64(len(raw))+g.behind > segment.MaxBytes {
-		g.tally.undone = min(g.tally.undone, b.BaseOffset)
-		return b.Bytes(), nil
-	}
-	return raw, nil
 }
 
 func (g *groupCopy) size() int64 {
@@ -172,7 +145,7 @@ func (g *groupCopy) start() error {
 	if g.out, err = newOutput(g.Config, base, g.indexes.of(g.Config, base, size), g.buf); err != nil || g.same == 0 {
 		return err
 	}
-	log, err := g.sources.log(g.group.from)
+	log, err := g.main.sources.log(g.group.from)
 	if err != nil {
 		return err
 	}
@@ -210,28 +183,12 @@ func (g *groupCopy) sameTxns() (bool, error) {
 	return err == nil && slices.Equal(have, g.aborts), nil
 }
 
-// cover sees to it that the output reaches past the base of every source that
-// has a batch: a crash's recovery removes the segments that begin in the range
-// of a complete replacement, and those only. So where the last sources lose all
-// they have, their last batch stays, empty.
-func (g *groupCopy) cover() error {
-	if g.lastIn == g.facts[0].Base || g.out.facts.Next > g.lastIn || g.last.Size == 0 {
-		return nil
-	}
-	raw := record.Emptied(g.last)
-	h, err := record.ParseHeader(raw)
-	if err != nil {
-		return err
-	}
-	return g.out.add(raw, &h)
-}
-
 // replace puts the output in the place of the sources.
 func (g *groupCopy) replace() error {
 	for _, a := range g.aborts {
 		g.out.abort(a)
 	}
-	old := g.sources.segments[g.group.from:g.group.to]
+	old := g.Segments[g.group.from:g.group.to]
 	modified, err := g.modified(old[len(old)-1])
 	if err != nil {
 		return err
@@ -241,7 +198,7 @@ func (g *groupCopy) replace() error {
 		return err
 	}
 	g.ready = g.replacement(suffixes)
-	g.sources.release() // or the old files' memory would stay
+	g.releasePins() // or the old files' memory would stay
 	g.tally.replaced += len(old)
 	return g.Replace(old, g.ready)
 }
@@ -266,6 +223,9 @@ func (g *groupCopy) discard() error {
 
 func (g *groupCopy) modified(s *segment.Segment) (time.Time, error) {
 	info, err := g.Config.FS.Stat(s.Path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return time.Time{}, ErrChanged // its memory is pinned, its file was removed
+	}
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -25,9 +25,20 @@
 // The first maps each key of the dirty part, [FirstDirty, End), to its newest
 // record, until the map is full or the part is done. The second copies every
 // segment below the end of what is mapped, clean ones included, and leaves out
-// what the map says is superseded. Small segments in a row become one. If the
-// map was full, another round goes on from there. Memory is the map, whose size
-// is a setting, and buffers of a few batches.
+// what the map says is superseded. Small segments in a row become one.
+//
+// If the map was full, another round goes on from there. If that would take many
+// rounds, the keys of all records are written to a file instead, in partitions
+// by their hash, and the map finds in one partition after the other which records
+// are superseded; the second pass then goes by a bit for each record. What is left
+// is the same, and the cost grows with the records, not with their square.
+//
+// Memory is the map, whose size is a setting, and about ten MiB of buffers.
+//
+// Reading batches, which may mean decompressing them, looking keys up and
+// compressing what is left is done by up to four goroutines that a round starts
+// and ends; what comes of it is taken in order by the caller's own, which alone
+// fills the map and writes.
 //
 // # A hash is not a key
 //
@@ -35,6 +46,7 @@
 // a record is dropped for the sake of another, their keys are compared byte for
 // byte. Two keys with one hash are both kept, and the first dirty offset stays at
 // or below them, so that the next cleaning, with another seed, tells them apart.
+// In a partition they are told apart at once.
 //
 // This is what makes dropping a tombstone safe: everything below the first dirty
 // offset was once compared with all that followed, so no older record of the

@@ -1,9 +1,6 @@
 package compact
 
-import (
-	"github.com/seglog/seglog/index"
-	"github.com/seglog/seglog/record"
-)
+import "github.com/seglog/seglog/record"
 
 // left is what compaction leaves of a batch.
 type left int
@@ -11,35 +8,37 @@ type left int
 const (
 	nothing left = iota
 	all          // as it is
-	thinned      // the records in cleaner.kept
+	thinned      // some of its records, or another delete horizon
 	emptied      // no record
 )
 
-// verdict is what the second pass decides of a batch.
-type verdict struct {
-	left    left
-	payload []byte            // of the records kept, where it is thinned
-	horizon bool              // it gets its delete horizon now
-	abort   *index.AbortedTxn // for the transaction index
+func (w *worker) judgeAll(j *chunk) error {
+	return w.each(j, func(b *batch) error { return w.judge(j, b) })
 }
 
-// judge decides what is left of a batch (Cleaner.cleanInto in Kafka). The
-// records that are kept are in c.kept.
-func (c *cleaner) judge(b record.Batch) (v verdict, err error) {
-	if b.Control() {
-		v, err = c.judgeControl(b)
-	} else if !c.txns.data(&b.BatchHeader) {
-		v, err = c.judgeData(b)
-	} else {
-		c.tally.dropped += int64(b.Count) // it is aborted, and nothing is left
+// judge decides what is left of a batch, and writes that where it is not all
+// (Cleaner.cleanInto in Kafka).
+func (w *worker) judge(j *chunk, b *batch) (err error) {
+	b.left = nothing
+	switch {
+	case b.Control():
+		err = w.judgeMarker(j, b)
+	case b.aborted:
+		w.tally.dropped += int64(b.Count)
+	default:
+		err = w.judgeData(j, b)
 	}
-	if err == nil && v.left == nothing && c.remembered(&b.BatchHeader) {
-		v.left = emptied
-		if b.Count == 0 && b.Codec() == record.None {
-			v.left = all
-		}
+	if err != nil || b.left != nothing || !w.remembered(&b.BatchHeader) {
+		return err
 	}
-	return v, err
+	if b.Count == 0 && b.Codec() == record.None {
+		b.left = all
+		return nil
+	}
+	b.left, b.from = emptied, len(j.out)
+	j.out = append(j.out, record.Emptied(b.BatchHeader)...)
+	b.to = len(j.out)
+	return nil
 }
 
 // remembered says that a batch has to be found even without records: it holds
@@ -59,54 +58,72 @@ func (c *cleaner) remembered(h *record.BatchHeader) bool {
 	return h.Control() && h.ProducerEpoch == p.Epoch
 }
 
-// judgeControl keeps a marker while its transaction has data, and until the
+// judgeMarker keeps a marker while its transaction has data, and until the
 // horizon that is set when it has none.
-func (c *cleaner) judgeControl(b record.Batch) (v verdict, err error) {
-	if v.payload, err = c.read(b); err != nil {
-		return v, err
+func (w *worker) judgeMarker(j *chunk, b *batch) error {
+	if b.Count == 0 {
+		return nil
 	}
-	discardable, abort, err := c.txns.control(&b.BatchHeader, c.controlKey())
-	if err != nil || b.Count == 0 {
-		return v, err
-	}
-	v.left, v.abort = all, abort
 	horizon, has := b.DeleteHorizon()
 	switch {
-	case !discardable:
-	case !has:
-		c.kept = append(c.kept[:0], c.records...)
-		v.left, v.horizon = thinned, true
-	case horizon <= c.Now.UnixMilli():
-		v.left = nothing
+	case b.discardable && !has:
+		payload, err := w.read(&b.Batch)
+		if err != nil {
+			return err
+		}
+		w.kept = append(w.kept[:0], w.records...)
+		return w.thin(j, b, payload, true)
+	case b.discardable && horizon <= w.Now.UnixMilli():
+		return nil
 	}
-	return v, nil
+	b.left = all
+	return nil
 }
 
 // judgeData decides of each record.
-func (c *cleaner) judgeData(b record.Batch) (v verdict, err error) {
-	if v.payload, err = c.read(b); err != nil {
-		return v, err
+func (w *worker) judgeData(j *chunk, b *batch) error {
+	payload, err := w.read(&b.Batch)
+	if err != nil {
+		return err
 	}
 	horizon, hasHorizon := b.DeleteHorizon()
-	expired := hasHorizon && horizon <= c.Now.UnixMilli()
-	c.kept = c.kept[:0]
-	err = c.windows(func(records []record.Raw, hashes []uint64) error {
-		return c.keep(b.BaseOffset, records, hashes, expired)
-	})
-	if err != nil {
-		return v, err
+	expired := hasHorizon && horizon <= w.Now.UnixMilli()
+	w.kept = w.kept[:0]
+	if w.marks != nil {
+		w.keepUnmarked(b, expired)
+	} else if err := w.windows(func(records []record.Raw, hashes []uint64) error {
+		return w.keep(b.BaseOffset, records, hashes, expired)
+	}); err != nil {
+		return err
 	}
-	for i := range c.kept {
-		v.horizon = v.horizon || c.kept[i].Tombstone && !hasHorizon
+	setHorizon := false
+	for i := range w.kept {
+		setHorizon = setHorizon || w.kept[i].Tombstone && !hasHorizon
 	}
-	c.tally.dropped += int64(len(c.records) - len(c.kept))
+	w.tally.dropped += int64(len(w.records) - len(w.kept))
 	switch {
-	case len(c.kept) == 0:
-		v.left = nothing
-	case len(c.kept) == len(c.records) && !v.horizon:
-		v.left = all
+	case len(w.kept) == 0:
+	case len(w.kept) == len(w.records) && !setHorizon:
+		b.left = all
 	default:
-		v.left = thinned
+		return w.thin(j, b, payload, setHorizon)
 	}
-	return v, nil
+	return nil
+}
+
+// thin writes the batch anew with the records kept; setHorizon gives it its
+// delete horizon.
+func (w *worker) thin(j *chunk, b *batch, payload []byte, setHorizon bool) (err error) {
+	var horizon *int64
+	if setHorizon {
+		at := w.Now.Add(w.Options.DeleteRetention).UnixMilli()
+		horizon = &at
+	}
+	b.left, b.from = thinned, len(j.out)
+	out, err := w.thinner.Thin(j.out, b.BatchHeader, payload, w.kept, horizon)
+	if err != nil {
+		return err
+	}
+	j.out, b.to = out, len(out)
+	return nil
 }

@@ -29,6 +29,10 @@ type disk struct {
 	now      time.Time
 	seen     map[int64]bool
 	hash     func([]byte) uint64
+	spill    bool
+	options  Options // of cleanNext
+	first    int64   // where it begins
+	total    Result  // of all cleanings by cleanNext
 }
 
 func newDisk(t testing.TB, fsys vfs.FS, dir string, segmentBytes int64) *disk {
@@ -64,7 +68,7 @@ func (d *disk) round(first int64, o Options) Round {
 		d.seen = make(map[int64]bool)
 	}
 	return Round{Config: d.cfg, Segments: slices.Clone(d.segments), FirstDirty: first, End: d.end, HighWatermark: -1, Now: d.now,
-		Options: o, Aborted: d.aborted, Seen: d.seen, Replace: d.replace, hash: d.hash}
+		Options: o, Aborted: d.aborted, Seen: d.seen, Replace: d.replace, hash: d.hash, spill: d.spill}
 }
 
 func (d *disk) replace(old []*segment.Segment, r *Replacement) error {
@@ -88,11 +92,21 @@ func (d *disk) replace(old []*segment.Segment, r *Replacement) error {
 func (d *disk) clean(first int64, o Options) (all Result) {
 	d.t.Helper()
 	for all.MappedTo = first; all.MappedTo < d.end; {
-		r, err := d.round(all.MappedTo, o).Run(context.Background())
+		round := d.round(all.MappedTo, o)
+		round.NoSpill = all.NoSpill
+		r, err := round.Run(context.Background())
 		require.NoError(d.t, err)
 		all.Add(r)
 	}
 	return all
+}
+
+// cleanNext cleans from where the last cleaning came to.
+func (d *disk) cleanNext() {
+	d.t.Helper()
+	r := d.clean(d.first, d.options)
+	d.first = r.FirstDirty
+	d.total.Add(r)
 }
 
 // records is all there is, aborted data and markers included.

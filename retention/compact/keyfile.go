@@ -27,10 +27,19 @@ type keyFile struct {
 	mem  vfs.Mapping
 }
 
+// appendKey appends an entry.
+func appendKey[K []byte | string](b []byte, key K) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(key))), key...)
+}
+
 const keyBuffer = 256 << 10
 
-// add appends a key and returns where it is.
-func (k *keyFile) add(key []byte) (place, error) {
+// add appends entries and returns where the first is.
+func (k *keyFile) add(entries []byte) (place, error) {
+	at := inKeys(k.size + int64(len(k.buf)))
+	if len(entries) == 0 {
+		return at, nil
+	}
 	if k.file == nil {
 		f, err := k.fs.OpenFile(k.name, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
 		if err != nil {
@@ -38,9 +47,7 @@ func (k *keyFile) add(key []byte) (place, error) {
 		}
 		k.file = f
 	}
-	at := inKeys(k.size + int64(len(k.buf)))
-	k.buf = binary.AppendUvarint(k.buf, uint64(len(key)))
-	k.buf = append(k.buf, key...)
+	k.buf = append(k.buf, entries...)
 	if len(k.buf) >= keyBuffer {
 		return at, k.flush()
 	}

@@ -1,6 +1,9 @@
 package compact
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // place is where the record lies that a slot of the map stands for: enough to
 // find its key again without an index.
@@ -40,7 +43,8 @@ const (
 // of fixed size with linear probing. What it says of a key is what it says of
 // the last key put with that hash.
 type keyMap struct {
-	slots []slot
+	room  []slot // all there are
+	slots []slot // those in use
 	used  int
 	limit int // of used
 
@@ -53,7 +57,17 @@ func newKeyMap(maxBytes, keys int64) *keyMap {
 	if needed := keys + keys/4 + 64; needed < n {
 		n = needed
 	}
-	return &keyMap{slots: make([]slot, n), limit: int(float64(n) * loadFactor)}
+	m := &keyMap{room: make([]slot, n)}
+	m.clear(n)
+	return m
+}
+
+// clear empties the map and makes it one for so many keys, or as many as there
+// is room for. A small one is the faster one.
+func (m *keyMap) clear(keys int64) {
+	n := min(keys+keys/4+64, int64(len(m.room)))
+	m.slots, m.used, m.limit = m.room[:n], 0, int(float64(n)*loadFactor)
+	clear(m.slots)
 }
 
 // put notes that the record at offset, which lies at p, is the newest with that
@@ -76,16 +90,37 @@ func (m *keyMap) get(hash uint64) (offset int64, p place, ok bool) {
 	return s.next - 1, s.place, s.next != 0
 }
 
+// putAll puts those, in order, until the map is full. Places among keys are
+// told from the place that is given.
+func (m *keyMap) putAll(found []slot, keys place) bool {
+	for run := range slices.Chunk(found, window) {
+		var hashes [window]uint64
+		for i := range run {
+			hashes[i] = run[i].hash
+		}
+		m.touched += m.touch(hashes[:len(run)])
+		for _, s := range run {
+			if s.place&inKeyFile != 0 {
+				s.place += keys &^ inKeyFile
+			}
+			if !m.put(s.hash, s.next-1, s.place) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // touch brings the slots of those hashes near. The loads do not depend on each
 // other, so the processor waits for them together, not for one after the other
-// as lookups do.
-func (m *keyMap) touch(hashes []uint64) {
+// as lookups do. What it returns means nothing.
+func (m *keyMap) touch(hashes []uint64) uint64 {
 	var sum uint64
 	for _, hash := range hashes {
 		at, _ := bits.Mul64(hash, uint64(len(m.slots)))
 		sum += m.slots[at].hash
 	}
-	m.touched = sum
+	return sum
 }
 
 // find is the slot of that hash, or the free one where it would go. There is
@@ -97,6 +132,20 @@ func (m *keyMap) find(hash uint64) *slot {
 			i = 0
 		}
 		if s := &m.slots[i]; s.next == 0 || s.hash == hash {
+			return s
+		}
+	}
+}
+
+// findKey is find for a map that knows one key from another of the same hash:
+// same says whether the key at a place is the one that is looked for.
+func (m *keyMap) findKey(hash uint64, same func(place) bool) *slot {
+	at, _ := bits.Mul64(hash, uint64(len(m.slots)))
+	for i := int(at); ; i++ {
+		if i == len(m.slots) {
+			i = 0
+		}
+		if s := &m.slots[i]; s.next == 0 || s.hash == hash && same(s.place) {
 			return s
 		}
 	}

@@ -8,31 +8,26 @@ import (
 	"github.com/seglog/seglog/record"
 )
 
-// errFull ends the first pass.
+// errFull ends a walk when the map is full.
 var errFull = errors.New("compact: the map is full")
 
-// mapKeys is the first pass: it maps the keys of the dirty part, as far as they
-// fit, and sets mapped to the end of the last batch that fits whole.
+// mapKeys maps the keys of the dirty part, as far as they
+// fit, and sets mapped to the end of the last batch that fits whole. Workers
+// read batches and compute hashes; the map is filled by this goroutine.
 func (c *cleaner) mapKeys(ctx context.Context) error {
 	c.newest = newKeyMap(c.Options.MapBytes, c.End-c.FirstDirty)
-	c.txns = newTxns(c.Aborted, c.FirstDirty, make(map[int64]bool))
-	c.mapped = c.FirstDirty
-	for i, s := range c.sources.segments {
+	c.mapped, c.full = c.FirstDirty, false
+	c.pass(c.FirstDirty, make(map[int64]bool), (*worker).find, c.mapFound)
+	for i, s := range c.Segments {
 		end := c.End
-		if i+1 < len(c.sources.segments) {
-			end = c.sources.segments[i+1].Base()
+		if i+1 < len(c.Segments) {
+			end = c.Segments[i+1].Base()
 		}
 		if end <= c.FirstDirty {
 			continue
 		}
-		err := c.sources.batches(ctx, i, c.FirstDirty, func(b record.Batch, position int64) error {
-			if err := c.mapBatch(i, b, position); err != nil {
-				return err
-			}
-			c.mapped = max(c.mapped, b.NextOffset())
-			return nil
-		})
-		if err == errFull {
+		err := c.walk(ctx, i, c.FirstDirty)
+		if err == errFull || c.full {
 			break
 		}
 		if err != nil {
@@ -40,42 +35,56 @@ func (c *cleaner) mapKeys(ctx context.Context) error {
 		}
 		c.mapped = end // offsets without a batch have no key
 	}
-	if c.mapped == c.FirstDirty && c.End > c.FirstDirty {
-		return fmt.Errorf("%w: it has %d bytes", ErrMapTooSmall, c.Options.MapBytes)
-	}
 	return c.keys.seal()
 }
 
-func (c *cleaner) mapBatch(number int, b record.Batch, position int64) error {
-	c.tally.read += int64(b.Size)
-	if !b.Control() && c.txns.data(&b.BatchHeader) {
-		return nil
-	}
-	if _, err := c.read(b); err != nil {
-		return err
-	}
-	if b.Control() {
-		_, _, err := c.txns.control(&b.BatchHeader, c.controlKey())
-		return err
-	}
-	position += record.HeaderSize
-	return c.windows(func(records []record.Raw, hashes []uint64) (err error) {
-		for i := range records {
-			r := &records[i]
+// find lists what is to be mapped of a chunk. The places of keys of compressed
+// batches count from the chunk's first.
+func (w *worker) find(j *chunk) error {
+	return w.each(j, func(b *batch) error {
+		defer func() { b.found = len(j.found) }()
+		if b.aborted || b.Control() {
+			return nil
+		}
+		if _, err := w.read(&b.Batch); err != nil {
+			return err
+		}
+		position, compressed := b.position+record.HeaderSize, b.Codec() != record.None
+		for i := range w.records {
+			r := &w.records[i]
 			offset := b.BaseOffset + int64(r.OffsetDelta)
-			if r.Key == nil || offset < c.FirstDirty {
+			if r.Key == nil || offset < w.FirstDirty {
 				continue
 			}
-			p := inSegment(number, position+int64(r.At))
-			if b.Codec() != record.None {
-				if p, err = c.keys.add(r.Key); err != nil {
-					return err
-				}
+			p := inSegment(j.number, position+int64(r.At))
+			if compressed {
+				p = inKeys(int64(len(j.keys)))
+				j.keys = appendKey(j.keys, r.Key)
 			}
-			if !c.newest.put(hashes[i], offset, p) {
-				return errFull
-			}
+			j.found = append(j.found, slot{hash: w.hash(r.Key), next: offset + 1, place: p})
 		}
 		return nil
 	})
+}
+
+// mapFound puts what was found in a chunk into the map.
+func (c *cleaner) mapFound(j *chunk) error {
+	if c.full {
+		return nil // it was under way already
+	}
+	keys, err := c.keys.add(j.keys)
+	if err != nil {
+		return err
+	}
+	from := 0
+	for i := range j.batches {
+		b := &j.batches[i]
+		c.tally.read += int64(b.Size)
+		if !c.newest.putAll(j.found[from:b.found], keys) {
+			c.full = true
+			return nil
+		}
+		from, c.mapped = b.found, max(c.mapped, b.NextOffset())
+	}
+	return nil
 }

@@ -6,30 +6,28 @@ import (
 	"time"
 )
 
-// Options say when a log is compacted and with how much memory. The zero value
-// is Kafka's defaults; names in parentheses are Kafka's.
+// Options say when a log is worth compacting, what is kept of it, and with how
+// much memory. The zero value is Kafka's defaults; names in parentheses are
+// Kafka's.
 type Options struct {
-	// MinDirtyRatio is the share of the log that must be dirty, to be exceeded
-	// (min.cleanable.dirty.ratio). 0 is 0.5.
+	// MinDirtyRatio is the share of the log that must be dirty for upkeep to
+	// compact it, to be exceeded (min.cleanable.dirty.ratio). 0 is 0.5; anything
+	// tiny, like 1e-9, compacts whatever is dirty.
 	MinDirtyRatio float64
 	// MinLag is the age below which a segment is left alone, by its largest
 	// timestamp (min.compaction.lag.ms). 0 is none.
 	MinLag time.Duration
 	// MaxLag is the age of a dirty record from which the log is compacted
-	// whatever the ratio (max.compaction.lag.ms). 0 is none.
+	// whatever the ratio (max.compaction.lag.ms), and after which a segment is
+	// ended so that it can be. 0 is none.
 	MaxLag time.Duration
 	// DeleteRetention is how long a tombstone or a transaction's marker stays
-	// after the first cleaning that saw it (delete.retention.ms). 0 is a day.
+	// after the first cleaning that saw it (delete.retention.ms). 0 is a day;
+	// less than a millisecond lets it go in the next.
 	DeleteRetention time.Duration
 	// MapBytes is the memory of the key map, 24 bytes a slot, of which nine in
 	// ten are used (log.cleaner.dedupe.buffer.size). 0 is 128 MiB.
 	MapBytes int64
-	// Always compacts what is dirty whatever the ratio.
-	Always bool
-	// FirstDirty is where the part begins that was never compacted, as the
-	// caller knows from elsewhere (cleaner-offset-checkpoint). It is not
-	// believed where the log knows that it must be less.
-	FirstDirty int64
 }
 
 const (
@@ -41,8 +39,8 @@ const (
 
 // WithDefaults is o with what was left zero set.
 func (o Options) WithDefaults() (Options, error) {
-	if o.MinDirtyRatio < 0 || o.MinDirtyRatio > 1 || o.MinLag < 0 || o.MaxLag < 0 || o.DeleteRetention < 0 || o.FirstDirty < 0 {
-		return o, fmt.Errorf("compact: MinDirtyRatio outside 0 to 1, or a negative MinLag, MaxLag, DeleteRetention or FirstDirty")
+	if o.MinDirtyRatio < 0 || o.MinDirtyRatio > 1 || o.MinLag < 0 || o.MaxLag < 0 || o.DeleteRetention < 0 {
+		return o, fmt.Errorf("compact: MinDirtyRatio outside 0 to 1, or a negative MinLag, MaxLag or DeleteRetention")
 	}
 	if o.MapBytes != 0 && o.MapBytes < minMapBytes {
 		return o, fmt.Errorf("compact: MapBytes is %d, want at least %d", o.MapBytes, minMapBytes)

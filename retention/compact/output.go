@@ -51,6 +51,9 @@ func newOutput(cfg *segment.Config, base int64, w index.Writer, buf []byte) (*ou
 	if err != nil {
 		return nil, err
 	}
+	if buf == nil {
+		buf = make([]byte, 0, writeBytes+chunkBytes)
+	}
 	return &output{cfg: cfg, facts: segment.Empty(base), log: f, buf: buf[:0], sum: xxhash.New(), index: w}, nil
 }
 

@@ -29,7 +29,6 @@ type Reason string
 // Why nothing was compacted, or why a plan ends where it does.
 const (
 	NothingDirty   Reason = "nothing is dirty: no sealed segment was added since the last cleaning"
-	RatioTooLow    Reason = "the dirty ratio is not above MinDirtyRatio"
 	ActiveSegment  Reason = "the active segment is never compacted"
 	OpenTxn        Reason = "the last stable offset: a transaction is open, or the high watermark is behind"
 	TooYoung       Reason = "a segment is younger than MinLag"
@@ -45,7 +44,8 @@ type Plan struct {
 	CleanBytes int64  // of the segments that begin below FirstDirty
 	DirtyBytes int64  // of those from the one that holds FirstDirty up to End
 	Overdue    bool   // something dirty is older than MaxLag
-	Skip       Reason // why it is not to be carried out; "" if it is
+	Due        bool   // it is worth it: overdue, or the ratio is above MinDirtyRatio
+	Skip       Reason // why nothing can be compacted; "" if something can
 }
 
 // Ratio is the dirty share of the bytes that could be compacted, 0 to 1.
@@ -92,8 +92,8 @@ func (o Options) Plan(s State) Plan {
 		p.Skip = NothingDirty
 	case p.DirtyBytes == 0:
 		p.Skip = p.EndedBy
-	case !o.Always && !p.Overdue && p.Ratio() <= o.MinDirtyRatio:
-		p.Skip = RatioTooLow
+	default:
+		p.Due = p.Overdue || p.Ratio() > o.MinDirtyRatio
 	}
 	return p
 }

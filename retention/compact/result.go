@@ -10,7 +10,9 @@ type Result struct {
 	MappedTo   int64 // keys below this offset were compared with all that follow them
 	Dropped    int64 // records
 	Replaced   int   // segments that were written anew
-	Read       int64 // bytes of batches, by both passes
+	Read       int64 // bytes of batches, by all passes
+	Spilled    int64 // bytes of keys that were written to a file, the map having no room for them
+	NoSpill    bool  // they could not be: it went on in rounds
 	Segments   Change
 	Bytes      Change // of the .log files, below Plan.End
 	// Collisions is how many records were kept only because another key had the
@@ -29,7 +31,8 @@ func (r *Result) Add(next Result) {
 	}
 	r.FirstDirty, r.MappedTo = first, next.MappedTo
 	r.Rounds, r.Dropped, r.Replaced = r.Rounds+next.Rounds, r.Dropped+next.Dropped, r.Replaced+next.Replaced
-	r.Read, r.Collisions = r.Read+next.Read, r.Collisions+next.Collisions
+	r.Read, r.Spilled, r.Collisions = r.Read+next.Read, r.Spilled+next.Spilled, r.Collisions+next.Collisions
+	r.NoSpill = r.NoSpill || next.NoSpill
 }
 
 func (r Result) String() string {
@@ -46,6 +49,8 @@ type tally struct {
 	dropped    int64
 	replaced   int
 	collisions int64
+	spilled    int64
+	noSpill    bool
 	undone     int64 // no record below this offset should have gone and did not
 	complete   bool
 }
@@ -53,10 +58,15 @@ type tally struct {
 // result is the round's. Until all of it is copied nothing is cleaner than it
 // was, as far as the next round is concerned.
 func (c *cleaner) result() Result {
-	r := Result{Rounds: 1, FirstDirty: c.FirstDirty, MappedTo: c.FirstDirty, Dropped: c.tally.dropped,
-		Replaced: c.tally.replaced, Read: c.tally.read, Collisions: c.tally.collisions}
-	if c.tally.complete {
-		r.FirstDirty, r.MappedTo = min(c.mapped, c.tally.undone), c.mapped
+	t := c.tally
+	for _, w := range c.workers {
+		t.dropped, t.collisions = t.dropped+w.tally.dropped, t.collisions+w.tally.collisions
+		t.undone = min(t.undone, w.tally.undone)
+	}
+	r := Result{Rounds: 1, FirstDirty: c.FirstDirty, MappedTo: c.FirstDirty, Dropped: t.dropped,
+		Replaced: t.replaced, Read: t.read, Spilled: t.spilled, NoSpill: t.noSpill, Collisions: t.collisions}
+	if t.complete {
+		r.FirstDirty, r.MappedTo = min(c.mapped, t.undone), c.mapped
 	}
 	return r
 }

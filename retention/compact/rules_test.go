@@ -286,9 +286,9 @@ func TestModificationTime(t *testing.T) {
 	}
 }
 
-// TestCovers: what is made of several segments reaches past the base of the last
-// that had anything, so that a crash's recovery removes them all.
-func TestCovers(t *testing.T) {
+// TestNothingLeftAtTheEnd: segments that lose everything leave no batch, at the
+// end of what becomes one segment either.
+func TestNothingLeftAtTheEnd(t *testing.T) {
 	d := memDisk(t)
 	d.add(plain(t, kv("a", "1")))
 	d.add(plain(t, kv("b", "1")))
@@ -297,10 +297,9 @@ func TestCovers(t *testing.T) {
 	d.cfg.Bytes = int64(4 * len(plain(t, kv("a", "1")))) // all but the last
 	d.clean(0, hour())
 	require.Equal(t, []int64{0, 4}, d.offsets())
-	require.Greater(t, d.segments[0].Next(), int64(2))
-	require.Zero(t, d.headers()[1].Count)
-	d.clean(0, hour())
-	require.Len(t, d.headers(), 2, "the next cleaning does not need it")
+	require.Len(t, d.segments, 2)
+	require.EqualValues(t, 1, d.segments[0].Next())
+	require.Len(t, d.headers(), 2)
 }
 
 // TestEmptyResult: a segment that loses everything is a file of no bytes.
@@ -334,17 +333,6 @@ func TestDamage(t *testing.T) {
 	require.Len(t, entries, 3)
 }
 
-func TestMapTooSmall(t *testing.T) {
-	d := memDisk(t)
-	var records []record.Record
-	for i := range 100 {
-		records = append(records, kv(fmt.Sprint(i), "v"))
-	}
-	d.add(plain(t, records...))
-	_, err := d.round(0, Options{MapBytes: minMapBytes}).Run(context.Background())
-	require.ErrorIs(t, err, ErrMapTooSmall)
-}
-
 // TestCancelled: the end of ctx ends a round, which leaves no file.
 func TestCancelled(t *testing.T) {
 	d := memDisk(t)
@@ -361,21 +349,30 @@ func TestCancelled(t *testing.T) {
 // TestNoRoomToGrow: a batch that would outgrow the segment stays as it is, and
 // dirty.
 func TestNoRoomToGrow(t *testing.T) {
-	b, err := record.Parse(plain(t, kv("a", "1"), kv("b", "")))
-	require.NoError(t, err)
-	c := &cleaner{Round: memDisk(t).round(0, hour())}
-	c.tally.undone = 99
-	v := verdict{left: thinned, horizon: true}
-	v.payload, err = c.read(b)
-	require.NoError(t, err)
-	c.kept = c.records
-	g := &groupCopy{cleaner: c, behind: segment.MaxBytes - int64(b.Size)}
-	raw, err := g.thin(b, v)
-	require.NoError(t, err)
-	require.Equal(t, b.Bytes(), raw)
-	require.Zero(t, c.tally.undone)
-	g.behind -= 100
-	raw, err = g.thin(b, v)
-	require.NoError(t, err)
-	require.NotEqual(t, b.Bytes(), raw)
+	raw := plain(t, kv("a", "1"), kv("b", ""))
+	for _, room := range []int64{0, 100} {
+		d := memDisk(t)
+		d.add(raw)
+		c := &cleaner{Round: d.round(0, hour()), newest: newKeyMap(minMapBytes, 1)}
+		c.hash = func([]byte) uint64 { return 1 }
+		c.tally.undone = 99
+		c.main = newWorker(c)
+		var j chunk
+		require.NoError(t, j.fill(raw, 0))
+		b := &j.batches[0]
+		require.NoError(t, c.main.judge(&j, b))
+		require.Equal(t, thinned, b.left)
+		require.Greater(t, len(j.raw(b)), len(raw))
+		g := &groupCopy{cleaner: c, behind: segment.MaxBytes - room, facts: []segment.Facts{d.segments[0].Facts()}}
+		require.NoError(t, g.batch(&j, b))
+		if room == 0 {
+			require.Equal(t, raw, j.raw(b))
+			require.Zero(t, c.tally.undone)
+			require.Nil(t, g.out)
+		} else {
+			require.NotEqual(t, raw, j.raw(b))
+			require.EqualValues(t, 99, c.tally.undone)
+			require.NoError(t, g.out.close())
+		}
+	}
 }

@@ -12,18 +12,16 @@ import (
 	"github.com/seglog/seglog/segment"
 )
 
-// sources are the segments a round reads, numbered from 0. Those whose keys are
-// looked at stay pinned, so that a look costs no mapping.
+// sources are the segments a round reads, numbered from 0, as one goroutine sees
+// them. Those whose keys are looked at stay pinned, so that a look costs no
+// mapping.
 type sources struct {
 	segments []*segment.Segment
 	pins     map[int]segment.Pin
 }
 
 // maxPinned bounds the mappings, of which a process has only so many.
-const maxPinned = 1024
-
-// chunkBytes is how much is verified at a time.
-const chunkBytes = 1 << 20
+const maxPinned = 1024 / maxWorkers
 
 func newSources(segments []*segment.Segment) *sources {
 	return &sources{segments: segments, pins: make(map[int]segment.Pin)}
@@ -52,60 +50,57 @@ func (s *sources) release() {
 	clear(s.pins)
 }
 
-// batches calls each with the batches of a segment from the one that holds
-// offset from on, or comes after it, verified and in order, with its position.
-// The batch is the mapping's memory; each is called guarded, and ends the walk
-// with an error.
-func (s *sources) batches(ctx context.Context, number int, from int64, each func(b record.Batch, position int64) error) error {
-	seg := s.segments[number]
+// walk gives out the batches of a segment from the one that holds offset from
+// on, or comes after it, verified and in order, and returns when all is done
+// with them: until then their memory is the mapping's.
+func (c *cleaner) walk(ctx context.Context, number int, from int64) (err error) {
+	seg := c.Segments[number]
 	p, err := seg.Pin()
 	if err != nil {
 		return err
 	}
 	defer p.Release()
-	position := int64(0)
+	defer func() {
+		if earlier := c.jobs.Drain(); earlier != nil {
+			err = earlier
+		}
+	}()
+	position, next := int64(0), seg.Base()
 	if from > seg.Base() {
-		if position, err = p.Find(from); err != nil && err != io.EOF {
+		if position, next, err = p.Find(from); err != nil && err != io.EOF {
 			return err
 		} else if err == io.EOF {
 			return nil
 		}
 	}
-	for next := seg.Base(); ; {
+	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
+		}
+		if c.full {
+			return errFull
 		}
 		data, after, err := p.Run(position, next, chunkBytes, math.MaxInt64)
 		if err == io.EOF {
 			return nil
 		}
-		if err == nil {
-			err = eachOf(seg, data, position, each)
-		}
 		if err != nil {
 			return err
 		}
+		j, err := c.jobs.Next()
+		if err != nil {
+			return err
+		}
+		j.reset(number)
+		if err := j.fill(data, position); err != nil {
+			return err
+		}
+		if err := c.main.each(j, c.judgeTxn); err != nil {
+			return err
+		}
+		c.jobs.Go()
 		next, position = after, position+int64(len(data))
 	}
-}
-
-// eachOf walks verified batches.
-func eachOf(seg *segment.Segment, data []byte, position int64, each func(b record.Batch, position int64) error) (err error) {
-	at := int64(-1) // the batch's first offset
-	defer func() { err = damage(seg, position, at, err) }()
-	defer vfs.Unguard(vfs.Guard(), &err)
-	for len(data) > 0 {
-		b, err := record.Verified(data)
-		if err != nil {
-			return err
-		}
-		at = b.BaseOffset
-		if err := each(b, position); err != nil {
-			return err
-		}
-		data, position = data[b.Size:], position+int64(b.Size)
-	}
-	return nil
 }
 
 // damage makes an error of the bytes of a batch say where they are.

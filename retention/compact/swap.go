@@ -19,6 +19,12 @@ import (
 //	some .cleaned                all .swap and .cleaned are of no use
 //	only .swap, with the .log's  they replace all that begins in their range
 //	only .swap of other files    they are renamed
+//
+// Of sources that begin behind the last batch of what was made of them, which is
+// no range of its own, such a crash may leave any. They do no harm: what makes a
+// record superfluous lies in the output, at a higher offset, or in a later
+// segment; and a tombstone or marker that goes has outlived, by a cleaning, all
+// that it tells of.
 type Replacement struct {
 	Facts   segment.Facts      // of the segment
 	Aborted []index.AbortedTxn // what its transaction index lists
