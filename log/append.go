@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"time"
 
+	"github.com/seglog/seglog/internal/invariants"
 	"github.com/seglog/seglog/internal/producers"
 	"github.com/seglog/seglog/record"
 )
@@ -18,9 +20,10 @@ import (
 //
 // A record without a time gets the present. The records' bytes are copied.
 //
-// It fails whole, with nothing appended: record.ErrTooLarge for a batch above
+// It fails whole, with nothing appended and first -1: record.ErrTooLarge for a batch above
 // MaxBatchBytes or SegmentBytes, record.ErrInvalid for a record that cannot be
-// written, the system's ENOSPC when the disk is full (it works again when there
+// written, or without a key where Options.Compaction wants one, the system's
+// ENOSPC when the disk is full (it works again when there
 // is room), ErrFailed, ErrReadOnly, ErrClosed.
 func (l *Log) Append(records ...record.Record) (first int64, err error) {
 	first, _, err = l.appendRecords(records)
@@ -30,8 +33,9 @@ func (l *Log) Append(records ...record.Record) (first int64, err error) {
 // AppendSync is Append that returns when the records survive a loss of power.
 // Calls at the same time share one sync.
 //
-// If the sync fails or ctx ends first, the records are in the log all the same,
-// from first on, and it is unknown whether they are durable.
+// If first is not -1 the records are in the log, from there on, whatever the
+// error: the sync failed, or ctx ended first, and it is unknown whether they are
+// durable. Sync is then what to try again, unless it is ErrFailed.
 func (l *Log) AppendSync(ctx context.Context, records ...record.Record) (first int64, err error) {
 	first, next, err := l.appendRecords(records)
 	if err != nil {
@@ -45,14 +49,20 @@ func (l *Log) newBuilder() any { return new(record.Builder) }
 
 func (l *Log) appendRecords(records []record.Record) (first, next int64, err error) {
 	if len(records) == 0 {
+		if err := l.writable(); err != nil {
+			return -1, 0, err
+		}
 		end := l.End()
-		return end, end, l.writable()
+		return end, end, nil
+	}
+	if first, ok, err := l.appendInPlace(records); ok || err != nil {
+		return first, first + int64(len(records)), err
 	}
 	b := l.builders.Get().(*record.Builder)
 	defer l.builders.Put(b)
 	raw, err := l.encode(b, records)
 	if err != nil {
-		return 0, 0, err
+		return -1, 0, err
 	}
 	return l.appendEncoded(raw)
 }
@@ -60,8 +70,8 @@ func (l *Log) appendRecords(records []record.Record) (first, next int64, err err
 // encode builds the batch, outside any lock. The clock is read at most once.
 func (l *Log) encode(b *record.Builder, records []record.Record) ([]byte, error) {
 	var now time.Time
-	o := record.BatchOptions{Codec: l.opts.Compression, TimestampType: l.opts.TimestampType, MaxBytes: l.opts.MaxBatchBytes,
-		LeaderEpoch: l.writingEpoch()}
+	set := l.settings.Load()
+	o := record.BatchOptions{Codec: set.Compression, TimestampType: set.TimestampType, MaxBytes: l.opts.MaxBatchBytes}
 	if o.TimestampType == record.LogAppendTime {
 		now = l.opts.Env.Now()
 		o.AppendTime = now
@@ -69,6 +79,9 @@ func (l *Log) encode(b *record.Builder, records []record.Record) ([]byte, error)
 	b.Reset(o)
 	for i := range records {
 		r := &records[i]
+		if err := l.checkKey(r); err != nil {
+			return nil, fmt.Errorf("record %d of %d: %w", i, len(records), err)
+		}
 		if r.Time.IsZero() {
 			if now.IsZero() {
 				now = l.opts.Env.Now()
@@ -82,6 +95,16 @@ func (l *Log) encode(b *record.Builder, records []record.Record) ([]byte, error)
 		}
 	}
 	return b.Build()
+}
+
+var errNoKey = fmt.Errorf("%w: it has no key, and the log is compacted: give it one, which may be empty", record.ErrInvalid)
+
+// checkKey refuses a record that compaction could not keep.
+func (l *Log) checkKey(r *record.Record) error {
+	if l.settings.Load().Compaction != nil && r.Key == nil {
+		return errNoKey
+	}
+	return nil
 }
 
 // Source says where an encoded batch comes from, and so what is demanded of it.
@@ -99,7 +122,8 @@ const (
 // Appended tells where an encoded batch went.
 type Appended struct {
 	First, Last int64
-	// Time is when the log took a LogAppendTime batch, zero otherwise.
+	// Time is when the log took a LogAppendTime batch, the largest time in a
+	// Duplicate that has one, and zero otherwise.
 	Time time.Time
 	// Duplicate says that the batch was in the log already, at First, and was
 	// not appended again.
@@ -149,17 +173,20 @@ type placing struct {
 func (l *Log) appendEncoded(raw []byte) (first, next int64, err error) {
 	b, err := record.Verified(raw)
 	if err != nil {
-		return 0, 0, err
+		return -1, 0, err
 	}
 	a, err := l.place(b, placing{})
-	return a.First, a.Last + 1, err
+	if err != nil {
+		return -1, 0, err
+	}
+	return a.First, a.Last + 1, nil
 }
 
 // place gives a batch its place at the end of the log and publishes it.
 func (l *Log) place(b record.Batch, p placing) (a Appended, err error) {
-	if n := int64(b.Size); n > l.opts.SegmentBytes {
+	if n, limit := int64(b.Size), l.settings.Load().SegmentBytes; n > limit {
 		return a, fmt.Errorf("%w: the batch has %d bytes, a segment at most %d: split it or raise SegmentBytes",
-			record.ErrTooLarge, n, l.opts.SegmentBytes)
+			record.ErrTooLarge, n, limit)
 	}
 	if !l.marked.Load() {
 		if err := l.mark(); err != nil {
@@ -171,7 +198,7 @@ func (l *Log) place(b record.Batch, p placing) (a Appended, err error) {
 		l.appended.Notify()
 	}
 	if rolled.Reason != "" {
-		call(l.opts.Trace.Rolled, rolled)
+		tell(l, l.opts.Trace.Rolled, rolled)
 	}
 	return a, err
 }
@@ -190,14 +217,21 @@ func (l *Log) placeMarked(b record.Batch, p *placing) (a Appended, rolled RollEv
 			return a, rolled, fmt.Errorf("%w: base offset %d is below the log end offset %d", record.ErrInvalid, h.BaseOffset, end)
 		}
 		first = h.BaseOffset
+	} else {
+		h.LeaderEpoch = l.mu.state.led // now: it may have changed since the batch was built
+		record.SetLeaderEpoch(b.Bytes(), h.LeaderEpoch)
 	}
 	if reach := first - end + int64(h.LastOffsetDelta); reach > math.MaxInt32 || first > math.MaxInt64-math.MaxInt32 {
-		return a, rolled, fmt.Errorf("%w: offset %d is out of reach of a segment that begins at %d", record.ErrInvalid, first, end)
+		return a, rolled, fmt.Errorf("%w: offset %d is out of reach of a log that ends at %d; DropAll lets one start there", record.ErrInvalid, first, end)
 	}
 	if h.ProducerID >= 0 {
 		dup, err := l.checkProducerLocked(h, p)
 		if dup != nil {
-			return Appended{First: dup.First, Last: dup.Last, Duplicate: true}, rolled, nil
+			a = Appended{First: dup.First, Last: dup.Last, Duplicate: true}
+			if dup.Timestamp >= 0 {
+				a.Time = time.UnixMilli(dup.Timestamp)
+			}
+			return a, rolled, nil
 		}
 		if err != nil {
 			return a, rolled, err
@@ -209,21 +243,36 @@ func (l *Log) placeMarked(b record.Batch, p *placing) (a Appended, rolled RollEv
 		}
 		l.mu.epochsBehind = false
 	}
-	if h.LeaderEpoch > l.epoch.Load() {
-		if err := l.assignEpochLocked(h.LeaderEpoch, first); err != nil {
-			return a, rolled, err
-		}
-	}
 	if rolled, err = l.roomLocked(int64(b.Size), h, first); err != nil {
 		return a, rolled, err
 	}
+	epochs, led, newEpoch := l.mu.state.epochs, l.mu.state.led, h.LeaderEpoch > l.epoch.Load()
+	if newEpoch {
+		if err := l.noteEpochLocked(h.LeaderEpoch, first); err != nil {
+			return a, rolled, err
+		}
+	}
 	if err := l.mu.active.Append(b.Bytes(), h, first); err != nil {
+		if newEpoch {
+			l.mu.state.epochs, l.mu.state.led, l.mu.epochsBehind = epochs, led, true
+		}
+		if errors.As(err, new(*fs.PathError)) {
+			return a, rolled, err // it could not be written, and is not there
+		}
 		return a, rolled, l.failLocked(err)
 	}
+	invariants.Pause("appended, not published")
 	last := first + int64(h.LastOffsetDelta)
-	l.end.Store(last + 1)
 	if h.ProducerID >= 0 {
 		l.takeProducerLocked(h, p, first)
+	}
+	if newEpoch || h.Transactional() {
+		l.atOnceLocked(func() {
+			l.end.Store(last + 1)
+			l.publishLocked()
+		})
+	} else {
+		l.end.Store(last + 1)
 	}
 	return Appended{First: first, Last: last}, rolled, nil
 }

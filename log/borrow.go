@@ -1,7 +1,6 @@
 package log
 
 import (
-	"errors"
 	"io"
 
 	"github.com/seglog/seglog/segment"
@@ -24,28 +23,40 @@ func (l *Log) Borrow(offset int64, maxBytes int64) (*View, error) {
 }
 
 func (l *Log) borrow(level Isolation, offset, maxBytes int64) (*View, error) {
+	for {
+		h := l.horizon(level)
+		v, err := l.borrowBelow(h.bound, offset, maxBytes)
+		if l.holds(h) {
+			return v, err
+		}
+		if err == nil {
+			v.Release()
+		}
+	}
+}
+
+func (l *Log) borrowBelow(bound, offset, maxBytes int64) (*View, error) {
 	r := reader{l: l, next: offset}
 	for {
-		if r.seg == nil {
-			if err := r.seek(); err != nil {
-				return nil, err
-			}
-		}
-		p, err := r.seg.Pin()
-		if errors.Is(err, segment.ErrGone) {
-			if err = r.lost(); err == nil {
-				continue
-			}
-		}
+		p, err := r.pin()
 		if err != nil {
 			return nil, err
 		}
-		v, err := p.View(r.pos, r.low, maxBytes, l.bound(level))
-		read := r.pos >= p.Size() // or the level's bound ends it
+		v, err := p.View(r.pos, r.low, maxBytes, bound)
+		read := r.pos >= p.Size() // or the bound ends it
 		p.Release()
-		if err == io.EOF && read && r.advance() {
+		if r.re.again(l, err) {
+			r.seg = nil
 			continue
 		}
-		return v, err
+		if err == io.EOF && read && r.advance() || err != nil && r.past(err) {
+			continue
+		}
+		if err == nil && v.Next() <= r.next { // behind damage that misled the lookup
+			r.pos, r.low = r.pos+int64(len(v.Bytes())), v.Next()
+			v.Release()
+			continue
+		}
+		return v, r.unreadable(err)
 	}
 }

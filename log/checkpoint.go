@@ -3,6 +3,7 @@ package log
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/seglog/seglog/recovery"
 	"github.com/seglog/seglog/segment"
@@ -88,10 +89,20 @@ func (l *Log) writeCheckpoint(logStart int64, durable []segment.Facts, clean boo
 }
 
 func (l *Log) writeCheckpointOf(c recovery.Checkpoint) error {
-	c.RecoveryPoint = c.LogStart
-	c.ProducersAt, c.Producers, c.Aborted = l.commit.noted.at, l.commit.noted.count, l.commit.noted.aborted
-	if n := len(c.Segments); n > 0 {
-		c.RecoveryPoint = max(c.Segments[n-1].Next, c.LogStart)
+	c.RecoveryPoint, c.Cleaned, c.CleanedNoted = c.LogStart, l.compaction.cleaned(), l.compaction.noted()
+	n := &l.commit.noted
+	c.ProducersAt, c.Producers, c.Aborted = n.at, n.count, n.aborted
+	c.Sums = &recovery.StateSums{Epochs: epochsSum(l.commit.epochs, c.LogStart, n.at), Snapshot: n.snapshot, Aborted: n.sum}
+	if n.ended > 0 {
+		c.Ended = l.commit.ended
+	}
+	if last := len(c.Segments) - 1; last >= 0 {
+		c.RecoveryPoint = max(c.Segments[last].Next, c.LogStart)
+	}
+	c.Boot = l.cfg.FS.Boot(l.dir)
+	if c.Boot != "" && l.home != "" && c.Boot != l.home {
+		// Segments that were begun since are in the one, those before in the other.
+		return fmt.Errorf("log: %s is not the directory that was opened: somebody has put another one in its place", l.dir)
 	}
 	if err := recovery.WriteCheckpoint(l.cfg.FS, l.dir, &c); err != nil {
 		return err

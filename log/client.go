@@ -23,20 +23,20 @@ func (l *Log) appendFromClient(b record.Batch) (Appended, error) {
 	case b.Count == 0 || int64(b.Count) != int64(b.LastOffsetDelta)+1:
 		return Appended{}, fmt.Errorf("%w: %d records in %d offsets", record.ErrInvalid, b.Count, int64(b.LastOffsetDelta)+1)
 	}
-	maxTime, err := l.largestTime(b)
+	set := l.settings.Load()
+	maxTime, err := l.checkRecords(b, set)
 	if err != nil {
 		return Appended{}, err
 	}
 	raw := b.Bytes()
 	var stamp time.Time
 	switch {
-	case l.opts.TimestampType == record.LogAppendTime:
+	case set.TimestampType == record.LogAppendTime:
 		stamp = time.UnixMilli(l.opts.Env.Now().UnixMilli())
 		record.SetLogAppendTime(raw, stamp.UnixMilli())
 	case b.TimestampType() != record.CreateTime || b.MaxTimestamp != maxTime:
 		record.SetCreateTime(raw, maxTime)
 	}
-	record.SetLeaderEpoch(raw, l.writingEpoch())
 	if b, err = record.Verified(raw); err != nil {
 		return Appended{}, err
 	}
@@ -47,13 +47,14 @@ func (l *Log) appendFromClient(b record.Batch) (Appended, error) {
 	return a, err
 }
 
-// largestTime walks the records, which have to be well formed and numbered
-// without gaps, for the largest of their own times in ms.
-func (l *Log) largestTime(b record.Batch) (int64, error) {
+// checkRecords walks the records, which have to be well formed, numbered without
+// gaps, and of a compacted log keyed, for the largest of their own times in ms.
+func (l *Log) checkRecords(b record.Batch, set *Options) (int64, error) {
 	d := decoders.Get().(*record.Decoder)
 	defer decoders.Put(d)
 	d.MaxBytes = l.opts.MaxBatchBytes
 	largest, next := int64(-1), b.BaseOffset
+	earliest, latest := set.timeBounds()
 	own := b
 	own.Attributes &^= logAppendTimeBit // their own times, whatever the batch says
 	for r, err := range d.Records(own) {
@@ -63,9 +64,17 @@ func (l *Log) largestTime(b record.Batch) (int64, error) {
 		case r.Offset != next:
 			return 0, fmt.Errorf("%w: record at offset %d, want %d", record.ErrInvalid, r.Offset, next)
 		}
+		if err := l.checkKey(&r); err != nil {
+			return 0, fmt.Errorf("record %d of %d: %w", r.Offset, b.Count, err)
+		}
 		next++
 		if !r.Time.IsZero() {
-			largest = max(largest, r.Time.UnixMilli())
+			ms := r.Time.UnixMilli()
+			if ms < earliest || ms > latest {
+				return 0, fmt.Errorf("%w: record %d of %d has %d, want %d to %d: TimeBefore and TimeAfter bound it",
+					ErrTimestamp, r.Offset, b.Count, ms, earliest, latest)
+			}
+			largest = max(largest, ms)
 		}
 	}
 	return largest, nil

@@ -11,25 +11,40 @@ import (
 //
 // After ErrFailed nothing more is written; the next Open recovers.
 func (l *Log) Close() error {
+	synced, err := l.close()
+	l.tellSynced(synced)
+	return err
+}
+
+// close is Close that leaves the telling to the caller.
+func (l *Log) close() (synced []SyncEvent, err error) {
+	l.closing.Lock()
+	defer l.closing.Unlock()
+	if l.closed.Load() {
+		return nil, ErrClosed
+	}
 	l.compaction.stop()
 	l.commit.acquire()
-	defer l.release()
+	err = l.closeHeld()
+	return l.giveUp(), err
+}
+
+func (l *Log) closeHeld() error {
 	l.mu.Lock()
-	if l.mu.closed {
-		l.mu.Unlock()
-		return ErrClosed
-	}
 	l.mu.closed = true
-	failed := l.mu.failed != nil
-	l.mu.Unlock()
 	l.closed.Store(true)
+	failed := l.mu.failed != nil
+	changed := l.marked.Load() || !l.born.Clean || l.mu.told || l.mu.active != nil && l.mu.active.Untidy()
+	l.mu.Unlock()
 	l.appended.Close(ErrClosed)
 
 	var errs []error
-	if l.opts.Mode != ReadOnly && !failed && (l.marked.Load() || !l.born.Clean) {
+	if l.opts.Mode != ReadOnly && !failed && changed {
 		errs = append(errs, l.settleHeld())
 	}
-	errs = append(errs, l.unlinkHeld(nil))
+	l.graves.names.Lock() // waits for who is at it
+	errs = append(errs, l.bury(nil, never), l.bury(nil, always))
+	l.graves.names.Unlock()
 	for _, s := range l.set.Load().all() {
 		if n := s.PinsHeld(); n > 0 {
 			l.opts.Logger.Warn("log: closed with views out; their memory stays mapped", "file", s.Path(), "views", n)

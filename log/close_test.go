@@ -66,7 +66,7 @@ func everyWrite(t *testing.T, l *log.Log) map[string]error {
 	_, retain := l.Retain(ctx)
 	return map[string]error{
 		"Append()": none, "Append": one, "AppendSync": sync, "FromClient": client, "FromLeader": leader, "Retain": retain,
-		"DropBefore": l.DropBefore(l.First()), "DropFrom": l.DropFrom(l.End()), "Checkpoint": l.Checkpoint(ctx),
+		"DropBefore": l.DropBefore(l.First()), "DropFrom": l.DropFrom(l.End()), "DropAll": l.DropAll(l.End()), "Checkpoint": l.Checkpoint(ctx),
 		"Maintain": l.Maintain(ctx, log.Every{Sync: time.Millisecond}),
 	}
 }
@@ -113,6 +113,7 @@ func TestCloseWithWaiters(t *testing.T) {
 
 // TestCloseWithViews: a View outlives its log, and Close tells of it.
 func TestCloseWithViews(t *testing.T) {
+	// Relies on A9 (docs/ASSUMPTIONS.md).
 	for name, dir := range map[string]string{"memory": "", "disk": t.TempDir()} {
 		t.Run(name, func(t *testing.T) {
 			var told bytes.Buffer

@@ -19,7 +19,7 @@ import (
 // lose everything, at the end of a group too, tombstones, and an aborted and a
 // committed transaction. The clock stands still.
 func dirty(t testing.TB) (*vfs.Mem, log.Options) {
-	o, c := small(), newClock()
+	o, c := compactedLog(), newClock()
 	c.option(&o)
 	mem := vfs.NewMem()
 	o.Env.FS = mem
@@ -65,16 +65,17 @@ func on(o log.Options, fsys vfs.FS) log.Options {
 	return o
 }
 
-// TestCompactCrash: the machine is stopped before each call of a compaction
+// TestPitfallF2CompactCrash: the machine is stopped before each call of a compaction
 // that changes what is stored. What is there afterwards is the old content or
 // the new, of each segment that is made as a whole, and the old one of all
-// behind one that was not made yet.
-func TestCompactCrash(t *testing.T) {
+// behind one that was not made yet. Only of the segments behind the end of the
+// one being made any may be back as they were.
+func TestPitfallF2CompactCrash(t *testing.T) {
 	mem, o := dirty(t)
 	l, err := log.Open(ctx, "log", on(o, mem))
 	require.NoError(t, err)
-	before := withAll(t, l)
-	r := compacted(t, l, always())
+	before, newest := withAll(t, l), newestOf(t, l)
+	r := compacted(t, l)
 	require.Greater(t, r.Segments.Before, r.Segments.After)
 	after, made := withAll(t, l), bases(l)
 	require.Less(t, len(after), len(before))
@@ -101,13 +102,13 @@ func TestCompactCrash(t *testing.T) {
 				calls++
 			}
 			if l, err := log.Open(ctx, "log", on(o, faulty)); err == nil {
-				_, _ = l.Compact(ctx, always())
+				_, _ = l.Compact(ctx)
 			}
 			if done = stopped == nil; done {
 				stopped, last = stop(mem), "the end"
 			}
 			t.Run(fmt.Sprintf("%s/%d before %s", name, n, last), func(t *testing.T) {
-				afterCrash(t, stopped, o, made, oldParts, newParts)
+				afterCrash(t, stopped, o, made, oldParts, newParts, newest)
 			})
 			if t.Failed() {
 				return
@@ -117,7 +118,7 @@ func TestCompactCrash(t *testing.T) {
 }
 
 // afterCrash opens what a crash left, twice, and once more behind an append.
-func afterCrash(t *testing.T, mem *vfs.Mem, o log.Options, made []int64, oldParts, newParts [][]string) {
+func afterCrash(t *testing.T, mem *vfs.Mem, o log.Options, made []int64, oldParts, newParts [][]string, newest map[string]string) {
 	l, err := log.Open(ctx, "log", on(o, mem))
 	require.NoError(t, err)
 	got := withAll(t, l)
@@ -125,9 +126,14 @@ func afterCrash(t *testing.T, mem *vfs.Mem, o log.Options, made []int64, oldPart
 		if slices.Equal(part, newParts[i]) {
 			continue
 		}
-		require.Equal(t, oldParts[i:], split(got, made)[i:], "%v", l.Recovery().LogValue())
+		if isBack(part, oldParts[i], newParts[i]) {
+			part = oldParts[i]
+		}
+		require.Equal(t, oldParts[i], part, "%v", l.Recovery().LogValue())
+		require.Equal(t, oldParts[i+1:], split(got, made)[i+1:], "%v", l.Recovery().LogValue())
 		break
 	}
+	require.Equal(t, newest, newestOf(t, l))
 	_, err = l.AppendSync(ctx, keyed("z", "new"))
 	require.NoError(t, err)
 	want := withAll(t, l)
@@ -136,7 +142,7 @@ func afterCrash(t *testing.T, mem *vfs.Mem, o log.Options, made []int64, oldPart
 	require.NoError(t, err)
 	require.True(t, l.Recovery().Clean, "%v", l.Recovery().LogValue())
 	require.Equal(t, want, withAll(t, l))
-	compacted(t, l, always())
+	compacted(t, l)
 	require.NoError(t, l.Close())
 	for _, name := range names(t, mem, "log") {
 		for _, suffix := range []string{".cleaned", ".swap", ".deleted", ".tmp"} {
@@ -162,7 +168,7 @@ func TestCompactEachCallFails(t *testing.T) {
 			require.NoError(t, err)
 			want := newestOf(t, l)
 			rule := faulty.Add(vfs.Rule{Op: vfs.AnyOp &^ (vfs.OpUnmap | vfs.OpClose), After: n, Count: 1, Err: cause})
-			_, err = l.Compact(ctx, always())
+			_, err = l.Compact(ctx)
 			faulty.Clear()
 			failed := rule.Failed() > 0
 			if err == nil {
@@ -195,6 +201,26 @@ func withAll(t testing.TB, l *log.Log) (list []record.Record) {
 		list = append(list, r)
 	}
 	return list
+}
+
+// isBack says that a part is the new one, and behind its end records of the old.
+func isBack(part, old, fresh []string) bool {
+	n := len(fresh)
+	if len(part) <= n || !slices.Equal(part[:n], fresh) {
+		return false
+	}
+	at := 0
+	if n > 0 {
+		at = slices.Index(old, fresh[n-1]) + 1
+	}
+	for _, r := range part[n:] {
+		i := slices.Index(old[at:], r)
+		if i < 0 {
+			return false
+		}
+		at += i + 1
+	}
+	return true
 }
 
 func split(list []record.Record, made []int64) [][]string {

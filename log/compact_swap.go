@@ -34,12 +34,13 @@ func (l *Log) replaceSegments(old []*segment.Segment, r *compact.Replacement) er
 		}
 		return err
 	}
-	if err := l.exchange(old, r); err != nil {
+	err = l.exchange(old, r)
+	if errors.Is(err, ErrFailed) {
 		return err
 	}
 	c.durable = slices.Insert(rest, at, r.Facts)
 	l.removeSnapshotsOf(old[1:])
-	return l.writeCheckpoint(l.first.Load(), c.durable, false)
+	return errors.Join(err, l.writeCheckpoint(l.first.Load(), c.durable, false))
 }
 
 // replaceableHeld is the place of segments among the durable ones, if they are
@@ -62,21 +63,24 @@ func (l *Log) replaceableHeld(old []*segment.Segment) (at int, err error) {
 }
 
 // exchange takes the old segments out of use, exchanges the files and publishes
-// the new segment. Readers that find a segment gone wait for mu; appends do, too.
+// the new segment. Readers that find a segment gone wait for that; appends do
+// not wait for the files.
 func (l *Log) exchange(old []*segment.Segment, r *compact.Replacement) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.exchanging.Lock()
+	defer l.exchanging.Unlock()
 	var errs []error
 	for _, s := range old {
-		errs = append(errs, s.Close())
+		errs = append(errs, s.Close()) // it is out of use all the same
 	}
-	if err := errors.Join(append(errs, r.Finish())...); err != nil {
-		return l.failLocked(err)
+	err := r.Finish()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil {
+		return l.stickLocked(err)
 	}
-	l.takeOutLocked(old)
-	l.set.Store(l.set.Load().change(nil, segment.OpenSealed(l.cfg, r.Facts)))
+	l.swapLocked(old, segment.OpenSealed(l.cfg, r.Facts))
 	l.exchangeAbortsLocked(r)
-	return nil
+	return errors.Join(errs...)
 }
 
 // exchangeAbortsLocked lists those aborted transactions that the new segment's
@@ -90,7 +94,7 @@ func (l *Log) exchangeAbortsLocked(r *compact.Replacement) {
 	}
 	s.aborted = slices.Concat(s.aborted[:from], r.Aborted, s.aborted[to:])
 	n := &l.commit.noted
-	n.aborted, _ = findAbort(s.aborted, n.at)
+	n.aborts = abortsOf(s.aborted, 0, n.at)
 	l.publishLocked()
 }
 

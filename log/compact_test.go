@@ -24,8 +24,13 @@ func newClock() *clock                 { return &clock{time.UnixMilli(1_700_000_
 func (c *clock) add(d time.Duration)   { c.now = c.now.Add(d) }
 func (c *clock) option(o *log.Options) { o.Env.Now = func() time.Time { return c.now } }
 
-// always compacts whatever there is.
-func always() compact.Options { return compact.Options{Always: true, DeleteRetention: time.Hour} }
+// compactedLog are small options of a log that is compacted, tombstones staying
+// for an hour.
+func compactedLog() log.Options {
+	o := small()
+	o.Compaction = &compact.Options{DeleteRetention: time.Hour}
+	return o
+}
 
 func keyed(key, value string) record.Record {
 	r := record.Record{Key: []byte(key)}
@@ -41,8 +46,8 @@ func put(t testing.TB, l *log.Log, records ...record.Record) {
 	require.NoError(t, err)
 }
 
-func compacted(t require.TestingT, l *log.Log, o compact.Options) compact.Result {
-	r, err := l.Compact(ctx, o)
+func compacted(t require.TestingT, l *log.Log) compact.Result {
+	r, err := l.Compact(ctx)
 	require.NoError(t, err)
 	return r
 }
@@ -80,29 +85,29 @@ func withoutRolls(list []string) []string {
 }
 
 func TestCompactKeepsTheNewest(t *testing.T) {
-	l, _, _ := inMem(t, small())
+	l, _, _ := inMem(t, compactedLog())
 	put(t, l, keyed("a", "1"), keyed("b", "1"), keyed("a", "2"))
 	put(t, l, keyed("a", "3"))
 	roll(t, l)
 	put(t, l, keyed("b", "2")) // in the active segment: not seen
-	r := compacted(t, l, always())
+	r := compacted(t, l)
 	require.EqualValues(t, 2, r.Dropped)
 	require.Equal(t, []string{"1 b=1", "3 a=3"}, withoutRolls(readAll(t, l))[:2])
 	_, err := l.Read(0)
 	require.ErrorIs(t, err, log.ErrNoRecord)
-	require.Equal(t, compact.NothingDirty, compacted(t, l, always()).Plan.Skip)
+	require.Equal(t, compact.NothingDirty, compacted(t, l).Plan.Skip)
 }
 
 // TestCompactReopens: a compacted log is closed clean and opened without a look.
 func TestCompactReopens(t *testing.T) {
-	o := small()
+	o := compactedLog()
 	l, f, _ := inMem(t, o)
 	o.Env.FS = f
 	for range 5 {
 		put(t, l, keyed("a", "x"), keyed("b", ""))
 		roll(t, l)
 	}
-	require.EqualValues(t, 8, compacted(t, l, always()).Dropped)
+	require.EqualValues(t, 8, compacted(t, l).Dropped)
 	want, segments := readAll(t, l), l.Segments()
 	closeLog(t, l)
 	l = open(t, "log", o)
@@ -118,21 +123,21 @@ func TestCompactReopens(t *testing.T) {
 // TestCompactTombstones: a deletion stays until its horizon, is the newest of
 // its key meanwhile, and then goes.
 func TestCompactTombstones(t *testing.T) {
-	c, o := newClock(), small()
+	c, o := newClock(), compactedLog()
 	c.option(&o)
 	l, _, _ := inMem(t, o)
 	put(t, l, keyed("a", "1"), keyed("b", "1"))
 	put(t, l, keyed("a", ""), keyed("c", ""))
 	roll(t, l)
-	compacted(t, l, always())
+	compacted(t, l)
 	require.Equal(t, []string{"1 b=1", "2 a", "3 c"}, withoutRolls(readAll(t, l)))
 	c.add(time.Hour - time.Millisecond)
 	roll(t, l)
-	compacted(t, l, always())
+	compacted(t, l)
 	require.Equal(t, []string{"1 b=1", "2 a", "3 c"}, withoutRolls(readAll(t, l)))
 	c.add(time.Millisecond)
 	roll(t, l)
-	compacted(t, l, always())
+	compacted(t, l)
 	require.Equal(t, []string{"1 b=1"}, withoutRolls(readAll(t, l)))
 }
 
@@ -147,10 +152,11 @@ func TestCompactModel(t *testing.T) {
 			Compression: record.Codec(rapid.IntRange(0, 4).Draw(t, "codec"))}
 		c.option(&o)
 		o.Env.FS = vfs.NewMem()
+		few := int64(rapid.IntRange(64, 200).Draw(t, "slots")) * 24
+		o.Compaction = &compact.Options{DeleteRetention: time.Hour, MapBytes: rapid.SampledFrom([]int64{0, few}).Draw(t, "map")}
 		l, err := log.Open(ctx, "log", o)
 		require.NoError(t, err)
 		m := compactModel{newest: make(map[string]string), all: make(map[int64]string)}
-		tiny := compact.Options{Always: true, DeleteRetention: time.Hour, MapBytes: int64(rapid.IntRange(64, 200).Draw(t, "slots")) * 24}
 		t.Repeat(map[string]func(*rapid.T){
 			"append": func(t *rapid.T) {
 				var batch []record.Record
@@ -170,11 +176,11 @@ func TestCompactModel(t *testing.T) {
 					m.append(r)
 				}
 			},
-			"compact":     func(t *rapid.T) { compacted(t, l, always()) },
-			"few slots":   func(t *rapid.T) { compacted(t, l, tiny) },
+			"compact":     func(t *rapid.T) { compacted(t, l) },
 			"time passes": func(t *rapid.T) { c.add(time.Duration(rapid.IntRange(1, 90).Draw(t, "minutes")) * time.Minute) },
 			"reopen": func(t *rapid.T) {
 				require.NoError(t, l.Close())
+				o.Compaction.MapBytes = rapid.SampledFrom([]int64{0, few}).Draw(t, "map")
 				var err error
 				l, err = log.Open(ctx, "log", o)
 				require.NoError(t, err)
@@ -182,7 +188,7 @@ func TestCompactModel(t *testing.T) {
 			},
 			"": func(t *rapid.T) { m.check(t, l) },
 		})
-		compacted(t, l, always())
+		compacted(t, l)
 		m.check(t, l)
 		require.NoError(t, l.Close())
 		v, err := log.Verify(ctx, "log", o, nil)
@@ -225,7 +231,7 @@ func (m *compactModel) check(t *rapid.T, l *log.Log) {
 // TestCompactBesideReadersAndAppenders: what readers see while segments are
 // exchanged is what was appended, in order, and the newest of all is there.
 func TestCompactBesideReadersAndAppenders(t *testing.T) {
-	o := log.Options{SegmentBytes: 16 << 10, IndexInterval: 500, MappedSegments: 3}
+	o := log.Options{SegmentBytes: 16 << 10, IndexInterval: 500, MappedSegments: 3, Compaction: &compact.Options{}}
 	l := open(t, t.TempDir(), o)
 	const keys, batches = 50, 600
 	ctx, cancel := context.WithCancel(ctx)
@@ -273,7 +279,7 @@ func TestCompactBesideReadersAndAppenders(t *testing.T) {
 	}()
 	go func() {
 		for ctx.Err() == nil {
-			if _, err := l.Compact(context.Background(), always()); err != nil {
+			if _, err := l.Compact(context.Background()); err != nil {
 				errs <- err
 				return
 			}
@@ -283,6 +289,6 @@ func TestCompactBesideReadersAndAppenders(t *testing.T) {
 	for range 4 {
 		require.NoError(t, <-errs)
 	}
-	compacted(t, l, always())
+	compacted(t, l)
 	require.Less(t, len(readAll(t, l)), batches)
 }

@@ -18,6 +18,7 @@ import (
 // TestPitfallP1FileCutUnderUs: somebody cuts a file that is mapped. Every call
 // goes on or returns an error that says where, and the process lives.
 func TestPitfallP1FileCutUnderUs(t *testing.T) {
+	// Relies on A10, A12 (docs/ASSUMPTIONS.md).
 	for _, c := range []struct {
 		base   int
 		suffix string

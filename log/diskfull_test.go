@@ -3,10 +3,12 @@ package log_test
 import (
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -124,19 +126,26 @@ func TestPitfallO3DiskFull(t *testing.T) {
 	}
 }
 
-// TestEachGrowingCallFails: the n-th call that takes room answers ENOSPC, once.
-// Whatever it was of, nothing is lost, and the next append works.
+// TestEachGrowingCallFails: the n-th call that takes room answers ENOSPC, or the
+// EDQUOT of a user who may not occupy more, once. Whatever it was of, nothing is
+// lost, and the next append works.
 func TestEachGrowingCallFails(t *testing.T) {
+	for _, full := range []error{syscall.ENOSPC, syscall.EDQUOT} {
+		t.Run(fmt.Sprint(full), func(t *testing.T) { eachGrowingCallFails(t, full) })
+	}
+}
+
+func eachGrowingCallFails(t *testing.T, full error) {
 	const ops = vfs.OpAllocate | vfs.OpWriteAt | vfs.OpCreate | vfs.OpRename | vfs.OpMap
 	for nth := 0; ; nth++ {
 		o := small()
 		o.IndexInterval = 1
 		l, faulty, mem := inMem(t, o)
-		rule := faulty.Add(vfs.Rule{Op: ops, After: nth, Count: 1, Err: syscall.ENOSPC})
+		rule := faulty.Add(vfs.Rule{Op: ops, After: nth, Count: 1, Err: full})
 		for l.End() < 30 {
 			end := l.End()
 			if _, err := l.Append(rec(value(int(end)))); err != nil {
-				require.ErrorIs(t, err, syscall.ENOSPC, "call %d", nth)
+				require.ErrorIs(t, err, full, "call %d", nth)
 				require.NotErrorIs(t, err, log.ErrFailed, "call %d", nth)
 				unchanged(t, l, end)
 			}
@@ -222,6 +231,163 @@ func TestDropOnAFullDisk(t *testing.T) {
 	require.NoError(t, l.DropBefore(30))
 	fill(t, l, 10)
 	wantValues(t, l)
+}
+
+// TestDropOverQuota: a quota that is used up is a full disk. Where no checkpoint
+// can be written the oldest segments go before it is; a DropFrom that could note
+// nothing has changed nothing; an index that has no room serves from memory.
+func TestDropOverQuota(t *testing.T) {
+	o := small()
+	l, faulty, _ := inMem(t, o)
+	require.NoError(t, l.SetLeaderEpoch(2))
+	fill(t, l, 60)
+	require.NoError(t, l.Sync(ctx))
+	faulty.Add(vfs.Rule{Op: vfs.OpCreate, Path: "*.tmp", Count: 1, Err: syscall.EDQUOT})
+	require.NoError(t, l.DropBefore(31))
+	require.Equal(t, int64(31), l.First())
+	require.Equal(t, int64(31), l.LeaderEpochs()[0].Start)
+	fill(t, l, 12)
+	end := l.End()
+	for nth := range 12 { // ever more of what it takes to make the rest durable has no room
+		faulty.Add(vfs.Rule{Op: vfs.OpCreate | vfs.OpRename, After: nth, Count: 1, Err: syscall.EDQUOT})
+	}
+	_ = l.DropBefore(end)
+	faulty.Clear()
+	require.LessOrEqual(t, l.First(), l.Durable())
+	fill(t, l, 30)
+	require.NoError(t, l.Sync(ctx))
+	faulty.Add(vfs.Rule{Op: vfs.OpCreate, Path: "*.tmp", Count: 1, Err: syscall.EDQUOT})
+	end = l.End()
+	err := l.DropFrom(end - 5)
+	require.ErrorIs(t, err, syscall.EDQUOT)
+	require.NotErrorIs(t, err, log.ErrFailed)
+	require.Equal(t, end, l.End())
+	fill(t, l, 10)
+	wantValues(t, l)
+}
+
+// TestOpenWithoutRoomForAnIndex: where an index is missing, and there is no room
+// for so much as an empty file, the log opens and does without.
+func TestOpenWithoutRoomForAnIndex(t *testing.T) {
+	for _, suffix := range []string{".index", ".timeindex"} {
+		for _, sealed := range []bool{true, false} {
+			o := small()
+			o.IndexInterval = 1
+			l, _, mem := inMem(t, o)
+			fill(t, l, 18)
+			name := "log/" + fmt.Sprintf("%020d", bases(l)[map[bool]int{true: 0, false: len(bases(l)) - 1}[sealed]]) + suffix
+			mem = mem.Kill()
+			_ = l.Close()
+			require.NoError(t, mem.Remove(name))
+			faulty := vfs.NewFaulty(mem)
+			faulty.Add(vfs.Rule{Op: vfs.OpCreate, Path: "*" + suffix + "*", Err: syscall.ENOSPC})
+			o.Env.FS = faulty
+			l = open(t, "log", o)
+			require.Equal(t, int64(18), l.End())
+			wantValues(t, l)
+			_, err := l.OffsetAt(time.Now().Add(-time.Hour))
+			require.NoError(t, err)
+			fill(t, l, 1)
+			require.NoError(t, l.Sync(ctx))
+			closeLog(t, l)
+
+			faulty.Clear() // there is room again
+			l = open(t, "log", o)
+			require.Equal(t, int64(19), l.End())
+			fill(t, l, 12)
+			wantValues(t, l)
+			closeLog(t, l)
+			l = open(t, "log", o)
+			require.True(t, l.Recovery().Clean, name)
+			wantValues(t, l)
+		}
+	}
+}
+
+// TestPowerCutWhileMakingRoom: on a full disk segments are unlinked before the
+// checkpoint says that they were dropped. A power cut then takes the oldest ones or
+// none, and the log opens.
+func TestPowerCutWhileMakingRoom(t *testing.T) {
+	// Relies on A7 (docs/ASSUMPTIONS.md).
+	starts := make(map[int64]bool)
+	for _, delay := range []time.Duration{0, time.Hour} {
+		for seed := range uint64(40) {
+			o := small()
+			o.DeleteDelay = delay
+			l, faulty, mem := inMem(t, o)
+			fill(t, l, 30)
+			require.NoError(t, l.Checkpoint(ctx))
+			faulty.Add(vfs.Rule{Op: vfs.OpCreate, Path: "seglog.checkpoint*", Err: syscall.ENOSPC})
+			unlinked := 0
+			faulty.Trace = func(c vfs.Call) {
+				if c.Op == vfs.OpRemove && strings.HasSuffix(c.Name, ".log") {
+					if unlinked++; unlinked > int(seed%5) {
+						faulty.Add(vfs.Rule{Err: syscall.EIO}) // the machine is gone
+					}
+				}
+			}
+			_ = l.DropBefore(20)
+			crashed := mem.Crash(seed)
+			_ = l.Close()
+			o.Env.FS = crashed
+			l, err := log.Open(ctx, "log", o)
+			require.NoError(t, err, "delay %v, seed %d", delay, seed)
+			require.Equal(t, int64(30), l.End())
+			wantValues(t, l)
+			starts[l.First()] = true
+			closeLog(t, l)
+		}
+	}
+	require.Greater(t, len(starts), 3)
+}
+
+// TestIndexWithoutRoomIsWrittenLater: an index that had no room, in a file or to
+// make one, serves from memory. It is written when the log is closed or, where
+// there is no room yet, by the open and close that follow, though nothing is
+// appended then.
+func TestIndexWithoutRoomIsWrittenLater(t *testing.T) {
+	for _, op := range []vfs.Op{vfs.OpAllocate, vfs.OpAllocate | vfs.OpCreate} {
+		for _, more := range []int{0, 1, 12} {
+			for _, late := range []bool{op&vfs.OpCreate != 0, true} {
+				what := fmt.Sprintf("%v, %d appended, late %t", op, more, late)
+				o := small()
+				o.IndexInterval = 1
+				l, _, mem := inMem(t, o)
+				fill(t, l, 18)
+				active := fmt.Sprintf("log/%020d", bases(l)[len(bases(l))-1])
+				mem = mem.Kill()
+				_ = l.Close()
+				require.NoError(t, mem.Remove(active+".index"))
+				require.NoError(t, mem.Remove(active+".timeindex"))
+				faulty := vfs.NewFaulty(mem)
+				faulty.Add(vfs.Rule{Op: op, Path: filepath.Base(active) + ".*index*", Err: syscall.ENOSPC})
+				if late {
+					faulty.Add(vfs.Rule{Op: vfs.OpWriteAt, Path: filepath.Base(active) + ".*index*", Err: syscall.ENOSPC})
+				}
+				o.Env.FS = faulty
+				l = open(t, "log", o)
+				fill(t, l, more)
+				closeLog(t, l)
+				faulty.Clear() // there is room again
+				if late {
+					closeLog(t, open(t, "log", o))
+				}
+				v, err := log.Verify(ctx, "log", o, nil)
+				require.NoError(t, err)
+				require.Empty(t, v.Faults, what)
+				require.Empty(t, v.Notes, what)
+				for _, suffix := range []string{".index", ".timeindex"} {
+					info, err := mem.Stat(active + suffix)
+					require.NoError(t, err, what)
+					require.NotZero(t, info.Size(), what)
+					require.Less(t, info.Size(), int64(1000), what)
+				}
+				written := faulty.Calls(vfs.OpWriteAt | vfs.OpAllocate)
+				closeLog(t, open(t, "log", o))
+				require.Equal(t, written, faulty.Calls(vfs.OpWriteAt|vfs.OpAllocate), "%s: opening and closing once more does nothing", what)
+			}
+		}
+	}
 }
 
 // TestFullTmpfs fills a real file system.

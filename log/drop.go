@@ -4,53 +4,87 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"syscall"
+	"slices"
 
+	"github.com/seglog/seglog/internal/invariants"
+	"github.com/seglog/seglog/internal/vfs"
 	"github.com/seglog/seglog/recovery"
 	"github.com/seglog/seglog/segment"
 )
 
 // DropBefore drops the records below offset: First becomes offset, durably,
 // and segments that end below it are removed. An offset up to First changes
-// nothing; one above End is ErrBeyond. Records that share a segment with
-// offset keep their disk space until all of it is dropped.
+// nothing; one above the high watermark is ErrBeyond. Records that share a
+// segment with offset keep their disk space until all of it is dropped.
 //
 // If the error is one of unlinking, the records are dropped all the same, and
-// unlinking is tried again by later drops.
-func (l *Log) DropBefore(offset int64) error { return l.dropBefore(offset, "DropBefore") }
-
-func (l *Log) dropBefore(offset int64, reason string) error {
-	// On a full disk dropping is what makes room, and it marks the log itself.
-	if err := l.mark(); err != nil && !errors.Is(err, syscall.ENOSPC) {
-		return err
-	}
-	l.commit.acquire()
-	event, err := l.dropBeforeHeld(offset)
-	l.release()
-	if len(event.Segments) > 0 {
-		event.Reason = reason
-		call(l.opts.Trace.Dropped, event)
-	}
+// unlinking is tried again by later drops. On a disk so full that segments have to
+// go before that can be noted, and that stays full, First is where they ended, and
+// the same call may be made again.
+func (l *Log) DropBefore(offset int64) error {
+	_, err := l.dropIf(func() bool { return true }, offset, "DropBefore")
 	return err
 }
 
-func (l *Log) dropBeforeHeld(offset int64) (e DropEvent, err error) {
-	if err := l.writable(); err != nil {
-		return e, err
+// errOvertaken says that what a drop was decided by does not hold any more.
+var errOvertaken = errors.New("log: overtaken by another drop")
+
+// dropIf drops what is below offset if, with commit held, still is true, and
+// tells the segments that went.
+func (l *Log) dropIf(still func() bool, offset int64, reason string) ([]SegmentInfo, error) {
+	// On a full disk dropping is what makes room, and it marks the log itself.
+	if err := l.mark(); err != nil && !vfs.IsFull(err) {
+		return nil, err
 	}
-	if offset > l.End() {
-		return e, l.offsetError(offset, ErrBeyond)
+	l.commit.acquire()
+	if !still() {
+		l.release()
+		return nil, errOvertaken
+	}
+	victims, removed, err := l.dropBeforeHeld(offset)
+	// The names may come again, so nobody may come in between; but whoever only
+	// wants to sync need not wait for what is unlinked.
+	l.graves.names.RLock()
+	synced := l.giveUp()
+	invariants.Pause("segments taken out")
+	if err == nil && !removed {
+		err = l.bury(victims, never)
+	}
+	l.graves.names.RUnlock()
+	l.tellSynced(synced)
+	if len(victims) == 0 {
+		return nil, err
+	}
+	event := DropEvent{Reason: reason, Err: err}
+	for _, s := range victims {
+		event.Segments = append(event.Segments, l.info(s))
+	}
+	tell(l, l.opts.Trace.Dropped, event)
+	return event.Segments, err
+}
+
+// dropBeforeHeld returns the segments that it took out, whose files are still to
+// be removed unless it had to make room.
+func (l *Log) dropBeforeHeld(offset int64) (victims []*segment.Segment, removed bool, err error) {
+	if err := l.writable(); err != nil {
+		return nil, false, err
+	}
+	if hw := l.HighWatermark(); offset > hw {
+		return nil, false, &OffsetError{Offset: offset, First: l.First(), End: hw, Err: ErrBeyond}
 	}
 	if offset = max(offset, l.First()); offset > l.durable.Load() {
 		// The recovery point never passes what may yet be torn: see syncedPast.
-		if err := l.syncHeld(); errors.Is(err, ErrFailed) || err != nil && !errors.Is(err, syscall.ENOSPC) {
-			return e, err
+		if err := l.syncHeld(); errors.Is(err, ErrFailed) || err != nil && !vfs.IsFull(err) {
+			return nil, false, err
 		}
 	}
 	// At First there may be some that a crash kept from being unlinked.
-	victims := l.endBelow(offset)
+	victims = l.endBelow(offset)
 	if offset == l.First() && len(victims) == 0 {
-		return e, l.unlinkHeld(nil)
+		return nil, false, nil
+	}
+	if err := l.keepProducersOf(victims); err != nil {
+		return nil, false, err
 	}
 	kept := l.commit.durable
 	for len(kept) > 0 && len(victims) > 0 && kept[0].Base <= victims[len(victims)-1].Base() {
@@ -61,33 +95,42 @@ func (l *Log) dropBeforeHeld(offset int64) (e DropEvent, err error) {
 	first := offset
 	l.noteDropped(victims)
 	err = l.writeCheckpoint(offset, kept, false)
-	full := errors.Is(err, syscall.ENOSPC) && len(victims) > 0
+	full := vfs.IsFull(err) && len(victims) > 0
 	if full {
 		// Not even room for that. But recovery takes it as it finds it when the
 		// oldest segments are missing, so these may go first.
 		first = victims[len(victims)-1].Next()
 	} else if err != nil {
-		return e, err
+		return nil, false, err
 	}
 	l.commit.durable = kept
-	l.first.Store(first)
 	l.mu.Lock()
+	l.durable.Store(max(l.durable.Load(), first)) // what was not yet is dropped
+	l.first.Store(first)                          // before the set: see reader.seek
+	invariants.Pause("First raised")
 	if len(victims) > 0 {
-		l.takeOutLocked(victims)
+		l.swapLocked(victims)
 	}
 	l.dropStateLocked(first)
 	l.mu.Unlock()
-	for _, s := range victims {
-		e.Segments = append(e.Segments, l.info(s))
+	if !full {
+		return victims, false, nil
 	}
-	e.Err = l.unlinkHeld(victims)
-	if full {
-		if err := l.writeCheckpoint(offset, kept, false); err != nil {
-			return e, errors.Join(e.Err, err)
-		}
-		l.first.Store(offset)
+	l.graves.names.RLock()
+	defer l.graves.names.RUnlock()
+	err = l.makeRoom(victims)
+	if errors.Is(err, ErrFailed) {
+		return victims, true, err
 	}
-	return e, e.Err
+	if noteErr := l.writeCheckpoint(offset, kept, false); noteErr != nil {
+		return victims, true, errors.Join(err, noteErr)
+	}
+	l.mu.Lock()
+	l.durable.Store(max(l.durable.Load(), offset))
+	l.first.Store(offset)
+	l.dropStateLocked(offset)
+	l.mu.Unlock()
+	return victims, true, err
 }
 
 // endBelow lists the sealed segments whose records are all below offset.
@@ -100,10 +143,11 @@ func (l *Log) endBelow(offset int64) []*segment.Segment {
 	return all[:n]
 }
 
-// takeOutLocked publishes the set without some segments.
-func (l *Log) takeOutLocked(victims []*segment.Segment) {
-	gone := make(map[*segment.Segment]bool, len(victims))
-	for _, s := range victims {
+// swapLocked publishes the set with some segments in the place of others, at
+// once: a set without them would have readers pass over what is in both.
+func (l *Log) swapLocked(old []*segment.Segment, next ...*segment.Segment) {
+	gone := make(map[*segment.Segment]bool, len(old))
+	for _, s := range old {
 		gone[s] = true
 	}
 	var unsynced []*segment.Segment
@@ -113,22 +157,7 @@ func (l *Log) takeOutLocked(victims []*segment.Segment) {
 		}
 	}
 	l.mu.unsynced = unsynced
-	l.set.Store(l.set.Load().change(victims))
-}
-
-// unlinkHeld removes the files of segments taken out now or before, and keeps
-// in mind those that it could not.
-func (l *Log) unlinkHeld(victims []*segment.Segment) error {
-	var errs []error
-	pending := append(l.commit.undead, victims...)
-	l.commit.undead = nil
-	for _, s := range pending {
-		if err := s.Remove(); err != nil {
-			errs = append(errs, err)
-			l.commit.undead = append(l.commit.undead, s)
-		}
-	}
-	return errors.Join(errs...)
+	l.set.Store(l.set.Load().change(old, next...))
 }
 
 // DropFrom drops the records at and above offset, durably, and what is in the
@@ -138,17 +167,31 @@ func (l *Log) unlinkHeld(victims []*segment.Segment) error {
 // offset at or above End changes nothing; one below First is ErrTrimmed.
 //
 // Readers see the old records or the end, nothing in between; Views stay good.
+// If it fails nothing has changed or End has: where files were being cut it is
+// ErrFailed, and else the same call may be made again.
 func (l *Log) DropFrom(offset int64) error {
 	if err := l.mark(); err != nil {
 		return err
 	}
-	l.commit.acquire()
-	event, err := l.dropFromHeld(offset)
-	l.release()
+	var event DropEvent
+	err := l.cutting(offset, false, func() (err error) {
+		l.commit.acquire()
+		defer l.release()
+		event, err = l.dropFromHeld(offset)
+		return err
+	})
 	if len(event.Segments) > 0 {
-		call(l.opts.Trace.Dropped, event)
+		tell(l, l.opts.Trace.Dropped, event)
 	}
 	return err
+}
+
+// cutting does a cut, in a Manager with what that has noted put right before.
+func (l *Log) cutting(to int64, all bool, cut func() error) error {
+	if l.opts.cutting == nil || l.opening {
+		return cut()
+	}
+	return l.opts.cutting(l, to, all, cut)
 }
 
 func (l *Log) dropFromHeld(offset int64) (e DropEvent, err error) {
@@ -172,41 +215,108 @@ func (l *Log) dropFromHeld(offset int64) (e DropEvent, err error) {
 	if f.Next < l.First() {
 		f = segment.Empty(l.First()) // the batch began below the log start
 	}
-	var later []*segment.Segment
-	for _, s := range set.all() {
-		if s.Base() > target.Base() {
-			later = append(later, s)
-			e.Segments = append(e.Segments, l.info(s))
-		}
+	// A part that cannot be read shows before anything has changed.
+	state, err := l.stateAsOf(f.Next)
+	if err != nil {
+		return e, err
 	}
-	e.Reason = "DropFrom"
 
 	// First nothing that will be cut may be believed after a crash, and what was
 	// begun must be brought to its end then.
-	kept, _ := l.commit.find(target.Base())
-	begun := recovery.Checkpoint{HighWatermark: l.HighWatermark(), LogStart: l.first.Load(), Segments: l.commit.durable[:kept],
+	l.compaction.cutAt(target.Base())
+	begun := recovery.Checkpoint{HighWatermark: l.HighWatermark(), LogStart: l.first.Load(), Segments: l.durableBelow(target.Base(), f),
 		Dropping: true, DropFrom: f.Next}
-	if err := l.writeCheckpointOf(begun); err != nil {
-		if errors.Is(err, syscall.ENOSPC) {
-			return e, err // it was not written
-		}
-		return e, l.failLocked(err) // it may be the one that counts after a crash
+	if err := l.beginDropLocked(begun); err != nil {
+		return e, err
 	}
 	l.forget(target.Base())
-	l.end.Store(f.Next)
-	l.durable.Store(min(l.durable.Load(), f.Next))
-	l.takeOutLocked(later)
-	err = l.cutLocked(target, later, f)
-	if err == nil {
-		err = l.cutStateLocked(f.Next)
+	l.publishCutLocked(f.Next, state)
+	invariants.Pause("cut published")
+	var later []*segment.Segment
+	for s := set.after(target.Base()); s != nil; s = set.after(s.Base()) {
+		later = append(later, s)
+		e.Segments = append(e.Segments, l.info(s))
 	}
-	if err == nil {
-		err = l.writeCheckpoint(l.first.Load(), l.commit.durable, false)
+	e.Reason = "DropFrom"
+	l.swapLocked(later)
+	if err := l.cutLocked(target, later, f); err != nil {
+		return e, err
 	}
+	l.mendStateFiles(&l.mu.state, l.set.Load().all())
+	if err := l.cutDurableLocked(); err != nil {
+		return e, err
+	}
+	if len(l.mu.unsynced) == 0 && len(l.commit.durable) == l.set.Load().len()-1 {
+		// All that is left is durable: the cut has synced its segment. Durable says
+		// so with the next sync: a cut takes place at one moment, which is over.
+		l.commit.note(l.mu.active.Facts())
+		l.commit.stale = false
+	}
+	return e, l.forgetDropLocked()
+}
+
+// beginDropLocked writes the checkpoint by which recovery brings a cut to its
+// end. If it fails nothing has happened, unless it may be the one that counts
+// after a crash.
+func (l *Log) beginDropLocked(c recovery.Checkpoint) error {
+	err := l.writeCheckpointOf(c)
+	if errors.Is(err, vfs.ErrUnsettled) {
+		return l.failLocked(err)
+	}
+	return err
+}
+
+// endDropLocked makes a cut durable, and takes it out of the checkpoint. If that
+// fails the log goes on, but nothing may change before it is done: recovery
+// would cut what came behind.
+func (l *Log) endDropLocked() error {
+	if err := l.cutDurableLocked(); err != nil {
+		return err
+	}
+	return l.forgetDropLocked()
+}
+
+func (l *Log) cutDurableLocked() error { return l.ofDropLocked(l.syncNamesLocked()) }
+
+func (l *Log) forgetDropLocked() error {
+	return l.ofDropLocked(l.writeCheckpoint(l.first.Load(), l.commit.durable, false))
+}
+
+// ofDropLocked sees to it that what failed at the end of a cut is done before the
+// next change.
+func (l *Log) ofDropLocked(err error) error {
 	if err != nil {
-		return e, l.failLocked(err)
+		l.mu.newNames = true
+		l.marked.Store(false)
 	}
-	return e, nil
+	return err
+}
+
+// publishCutLocked makes end the log's end. From then on no reader returns what
+// lies above, though it is still there: see horizon.
+func (l *Log) publishCutLocked(end int64, s state) {
+	l.commit.noted, l.commit.superseded = noted{}, nil
+	l.mu.state = s
+	l.atOnceLocked(func() {
+		l.cuts.Add(1)
+		l.end.Store(end)
+		l.durable.Store(min(l.durable.Load(), end))
+		l.highWatermark.Store(min(l.highWatermark.Load(), end))
+		l.publishLocked()
+	})
+}
+
+// durableBelow is what is noted as durable, without what is cut where the log is
+// to end with the segment based at target as f says. That this one is among it,
+// if it was, be it as an empty one, tells recovery that a gap before it is none
+// to end the log at: compaction left it.
+func (l *Log) durableBelow(target int64, f segment.Facts) []segment.Facts {
+	i, found := l.commit.find(target)
+	kept := slices.Clone(l.commit.durable[:i])
+	if found {
+		kept = append(kept, segment.Empty(f.Base))
+	}
+	return kept
 }
 
 // forget drops a segment, and those behind it, from what is noted as durable.
@@ -219,41 +329,51 @@ func (l *Log) forget(base int64) {
 	c.durable, c.stale = c.durable[:n], true
 }
 
-// cutLocked removes the later segments, the newest first so that what is there
-// is a prefix at any moment, cuts target to f and makes it active.
+// cutLocked removes the later segments, cuts target to f and makes it active. If
+// it fails the log has failed: what is left of it can be read, and recovery
+// brings the cut to its end.
 func (l *Log) cutLocked(target *segment.Segment, later []*segment.Segment, f segment.Facts) error {
-	for i := len(later) - 1; i >= 0; i-- {
-		if err := later[i].Remove(); err != nil {
-			return err
+	next, err := l.cutFiles(target, later, f)
+	if err != nil {
+		if f.Base == target.Base() {
+			f.FirstTime, f.MaxTime = target.FirstTime(), target.MaxTime() // or lookups by time would pass over it
+		}
+		next, err = l.standIn(f, append(later, target)), l.failLocked(err)
+	}
+	l.swapLocked([]*segment.Segment{target}, next)
+	l.mu.active, l.mu.created = next, l.opts.Env.Now().UnixMilli()
+	return err
+}
+
+// cutFiles removes the newest first, so that what is there is a prefix at any
+// moment.
+func (l *Log) cutFiles(target *segment.Segment, later []*segment.Segment, f segment.Facts) (next *segment.Segment, err error) {
+	for _, s := range slices.Backward(later) {
+		if err := s.Remove(); err != nil {
+			return nil, err
 		}
 	}
 	if err := l.removeSnapshots(f.Next); err != nil {
-		return err
+		return nil, err
 	}
-	var next *segment.Segment
-	var err error
-	if f.Base == target.Base() {
-		if err := target.TruncateTo(f); err != nil {
-			return err
-		}
-		if next, err = segment.OpenActive(l.cfg, f, f.Size); err == nil {
-			// Entries of what was cut must not come back among believed ones.
-			err = next.SyncIndexes()
-		}
-	} else {
+	if f.Base != target.Base() {
 		if err := target.Remove(); err != nil {
-			return err
+			return nil, err
 		}
-		next, err = segment.Create(l.cfg, f.Base)
+		return segment.Create(l.configFor(0), f.Base)
 	}
-	if err != nil {
-		return err
+	if err := target.TruncateTo(f); err != nil {
+		return nil, err
 	}
-	l.takeOutLocked([]*segment.Segment{target})
-	l.set.Store(l.set.Load().change(nil, next))
-	l.mu.active, l.mu.created = next, l.opts.Env.Now().UnixMilli()
-	l.compaction.cutAt(next.Base())
-	return l.cfg.FS.SyncDir(l.dir)
+	return segment.OpenActive(l.cfg, f, f.Size)
+}
+
+// standIn is what can be read of segments whose files could not be cut.
+func (l *Log) standIn(f segment.Facts, cut []*segment.Segment) *segment.Segment {
+	for _, s := range cut {
+		_ = s.Close() // some are
+	}
+	return segment.OpenSealed(l.cfg, f)
 }
 
 // removeSnapshots unlinks producer snapshots of offsets above end.

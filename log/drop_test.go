@@ -176,39 +176,44 @@ func TestDropFrom(t *testing.T) {
 }
 
 // TestPitfallR15: whatever call of DropFrom fails, the log is the old one or
-// the new one, at once and after opening again.
+// the new one, at once and after a crash; if it goes on, it is the same one then.
 func TestPitfallR15EachCallOfDropFromFails(t *testing.T) {
-	for nth := 0; ; nth++ {
-		o := small()
-		l, faulty, _ := inMem(t, o)
-		fill(t, l, 17)
-		require.NoError(t, l.Sync(ctx))
-		rule := faulty.Add(vfs.Rule{After: nth, Count: 1, Err: syscall.EIO})
-		err := l.DropFrom(7)
-		if rule.Failed() == 0 {
+	for _, cause := range []error{syscall.EIO, syscall.ENOSPC} {
+		for nth := 0; ; nth++ {
+			o := small()
+			l, faulty, mem := inMem(t, o)
+			fill(t, l, 17)
+			require.NoError(t, l.Sync(ctx))
+			rule := faulty.Add(vfs.Rule{After: nth, Count: 1, Err: cause})
+			err := l.DropFrom(7)
 			faulty.Clear()
-			require.NoError(t, err)
-			require.Greater(t, nth, 5)
-			return
+			if rule.Failed() == 0 {
+				require.NoError(t, err)
+				require.Greater(t, nth, 5)
+				break
+			}
+			if err != nil {
+				require.ErrorIs(t, err, cause, "call %d", nth)
+			}
+			end := l.End()
+			require.Contains(t, []int64{7, 17}, end, "call %d: %v", nth, err)
+			failed := errors.Is(err, log.ErrFailed)
+			if failed {
+				_, err := l.Append(rec("x"))
+				require.ErrorIs(t, err, log.ErrFailed)
+			} else {
+				wantValues(t, l)
+			}
+			o.Env.FS = mem.Kill()
+			again := open(t, "log", o)
+			require.Contains(t, []int64{7, 17}, again.End(), "call %d", nth)
+			if !failed {
+				require.Equal(t, end, again.End(), "call %d: %v", nth, err)
+			}
+			wantValues(t, again)
+			fill(t, again, 3)
+			wantValues(t, again)
 		}
-		if err != nil {
-			require.ErrorIs(t, err, syscall.EIO, "call %d", nth)
-		}
-		require.Contains(t, []int64{7, 17}, l.End(), "call %d: %v", nth, err)
-		faulty.Clear()
-		if errors.Is(err, log.ErrFailed) {
-			_, err := l.Append(rec("x"))
-			require.ErrorIs(t, err, log.ErrFailed)
-		} else {
-			wantValues(t, l)
-		}
-		_ = l.Close()
-		o.Env.FS = faulty
-		again := open(t, "log", o)
-		require.GreaterOrEqual(t, again.End(), int64(7), "call %d", nth)
-		wantValues(t, again)
-		fill(t, again, 3)
-		wantValues(t, again)
 	}
 }
 
@@ -222,4 +227,52 @@ func TestPitfallR10SpaceComesBack(t *testing.T) {
 	assert.Less(t, mem.Used(), int64(16<<10))
 	fill(t, l, 3)
 	wantValues(t, l)
+}
+
+// A cut down to the log start takes all that the newest epoch wrote. Who leads
+// goes on in it: what comes next must not carry an older one than what lies below
+// the log start in the same file, or the history derived from it would be wrong.
+func TestDropFromGoesOnInTheNewestEpoch(t *testing.T) {
+	for _, between := range []string{"", "closed", "killed"} {
+		l, _, mem := inMem(t, log.Options{})
+		o := log.Options{SegmentBytes: 64 << 10}
+		require.NoError(t, l.SetLeaderEpoch(3))
+		fill(t, l, 4)
+		require.NoError(t, l.DropBefore(2))
+		require.NoError(t, l.DropFrom(2))
+		require.EqualValues(t, -1, l.LeaderEpoch())
+		if between == "closed" {
+			require.NoError(t, l.Close())
+		}
+		if between != "" {
+			mem = mem.Kill()
+			l = open(t, "log", on(o, mem))
+			require.EqualValues(t, -1, l.LeaderEpoch())
+		}
+		fill(t, l, 1)
+		require.EqualValues(t, 3, l.LeaderEpoch(), between)
+		require.Equal(t, []log.EpochEntry{{Epoch: 3, Start: 2}}, l.LeaderEpochs())
+		fill(t, l, 1)
+		require.NoError(t, l.DropFrom(3))
+		require.Equal(t, []log.EpochEntry{{Epoch: 3, Start: 2}}, l.LeaderEpochs())
+		require.NoError(t, l.Close())
+		mem = mem.Kill()
+		require.NoError(t, mem.Remove("log/leader-epoch-checkpoint"))
+		l = open(t, "log", on(o, mem))
+		known, at, ok := l.EndOffsetForEpoch(3)
+		require.True(t, ok)
+		require.EqualValues(t, 3, known)
+		require.EqualValues(t, 3, at)
+	}
+}
+
+// A batch that begins below the log start is cut with all of its producer's state.
+func TestDropFromForgetsTheBatchAtTheLogStart(t *testing.T) {
+	l, _, _ := inMem(t, log.Options{})
+	send(t, l, 7, 0, 0, 5)
+	require.NoError(t, l.DropBefore(1))
+	require.NoError(t, l.DropFrom(2))
+	require.EqualValues(t, 1, l.End())
+	require.Empty(t, l.Producers())
+	require.Equal(t, int64(1), send(t, l, 7, 0, 0, 5).First, "it is sent again")
 }

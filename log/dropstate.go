@@ -1,11 +1,36 @@
 package log
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/seglog/seglog/index"
+	"github.com/seglog/seglog/internal/vfs"
 	"github.com/seglog/seglog/segment"
 )
+
+// keepProducersOf notes what is known of producers, if segments are about to go
+// whose batches are behind what was noted last: nothing would tell it then. On a
+// full disk, where they have to go all the same, nothing is better than what was
+// true before them. The caller holds commit.
+func (l *Log) keepProducersOf(victims []*segment.Segment) error {
+	n := len(victims)
+	if n == 0 || l.commit.noted.at >= victims[n-1].Next() {
+		return nil
+	}
+	l.mu.Lock()
+	known := l.mu.state.producers.Len()
+	l.mu.Unlock()
+	if known == 0 {
+		return nil
+	}
+	err := l.syncStateHeld(true)
+	if err == nil || errors.Is(err, ErrFailed) || !vfs.IsFull(err) {
+		return err
+	}
+	l.commit.noted = noted{}
+	return nil
+}
 
 // noteDropped makes the next checkpoint refer to the state without segments
 // that are about to go. The caller holds commit.
@@ -23,12 +48,7 @@ func (l *Log) noteDropped(victims []*segment.Segment) {
 	end := victims[len(victims)-1].Next()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	n.aborted = 0
-	for _, a := range l.mu.state.aborted {
-		if a.Last >= end && a.Last < n.at {
-			n.aborted++
-		}
-	}
+	n.aborts = abortsOf(l.mu.state.aborted, end, n.at)
 }
 
 // dropStateLocked forgets what lies below the log's new start.
@@ -40,36 +60,40 @@ func (l *Log) dropStateLocked(start int64) {
 	if s.epochs.TruncateFromStart(start) {
 		l.keepEpochs(s)
 	}
-	l.publishLocked()
+	l.atOnceLocked(l.publishLocked)
 }
 
-// cutStateLocked goes back to the state as of the log's new end.
-func (l *Log) cutStateLocked(end int64) error {
-	l.commit.noted, l.commit.superseded = noted{}, 0
+// stateAsOf is the state as it was when the log ended at end, a batch's start.
+func (l *Log) stateAsOf(end int64) (state, error) {
 	segments := l.set.Load().all()
 	old := &l.mu.state
-	next := state{epochs: old.epochs}
+	next := state{epochs: old.epochs, led: old.led}
 	next.epochs.TruncateFromEnd(end)
 	next.aborted = slices.DeleteFunc(slices.Clone(old.aborted), func(a index.AbortedTxn) bool { return a.Last >= end })
-	if old.producers.Len() > 0 {
-		table, at := l.newestSnapshot(l.First(), end)
-		if table == nil {
-			at = segments[0].Base()
-		} else {
-			next.producers = *table
-		}
-		kept := next.aborted
-		if err := next.replay(segments, at, end); err != nil {
-			return err
-		}
-		next.aborted = kept
+	if old.producers.Len() == 0 {
+		return next, nil
 	}
-	l.mu.state = next
-	l.epoch.Store(next.latestEpoch())
-	if l.replicated.Load() {
-		l.highWatermark.Store(min(l.highWatermark.Load(), end))
+	files, err := l.stateFiles()
+	if err != nil {
+		return next, err
 	}
-	l.writeStateFiles(&l.mu.state, segments)
-	l.publishLocked()
-	return nil
+	table, at, err := l.newestSnapshot(files, l.First(), end)
+	if err != nil {
+		return next, err
+	}
+	if table == nil {
+		at = segments[0].Base()
+	} else {
+		next.producers = *table
+	}
+	aborted, history := next.aborted, next.epochs
+	p := replay{verify: true, aborts: func() ([]index.AbortedTxn, error) { return l.readAborts(files.txns) }}
+	err = p.into(&next, segments, at, end)
+	if err == nil && table != nil {
+		err = p.settle(&next, segments, at, end, l.First(), l.settings.Load().Compaction != nil)
+	}
+	next.aborted, next.epochs = aborted, history // they are known without it
+	next.epochs.TruncateFromStart(l.First())     // of batches that are dropped, and there still
+	next.producers.SetEnded(old.producers.Ended(), end)
+	return next, err
 }

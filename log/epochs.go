@@ -21,28 +21,32 @@ func (l *Log) SetLeaderEpoch(epoch int32) error {
 	if epoch <= l.mu.state.latestEpoch() {
 		return nil
 	}
-	return l.assignEpochLocked(epoch, l.end.Load())
+	if err := l.noteEpochLocked(epoch, l.end.Load()); err != nil {
+		return err
+	}
+	l.epoch.Store(epoch)
+	return nil
 }
 
-// assignEpochLocked notes an epoch durably before a batch of it is there.
-func (l *Log) assignEpochLocked(epoch int32, start int64) error {
+// noteEpochLocked notes an epoch durably before a batch of it is there. To
+// publish it is left to the caller.
+func (l *Log) noteEpochLocked(epoch int32, start int64) error {
 	next := l.mu.state
-	if !next.epochs.Assign(epoch, start) {
+	if !next.assign(epoch, start) {
 		return nil
 	}
 	if err := l.writeEpochs(&next); err != nil {
+		l.mu.epochsBehind = true // it may be there all the same
 		return err
 	}
-	l.mu.state.epochs = next.epochs
-	l.epoch.Store(next.latestEpoch())
+	l.mu.state.epochs, l.mu.state.led = next.epochs, next.led
 	return nil
 }
 
 // LeaderEpoch is the newest leader epoch, -1 where there is none.
-func (l *Log) LeaderEpoch() int32 { return l.epoch.Load() }
-
-// writingEpoch is the epoch that batches begun here carry.
-func (l *Log) writingEpoch() int32 { return max(l.epoch.Load(), 0) }
+func (l *Log) LeaderEpoch() int32 {
+	return atOnce(l, l.epoch.Load)
+}
 
 // LeaderEpochs is the history of leader epochs, oldest first.
 func (l *Log) LeaderEpochs() []EpochEntry {

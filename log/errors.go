@@ -11,8 +11,9 @@ import (
 var (
 	// ErrTrimmed says that an offset is below the log start offset: dropped.
 	ErrTrimmed = errors.New("log: the offset is below the log start offset")
-	// ErrBeyond says that an offset is above the log end offset.
-	ErrBeyond = errors.New("log: the offset is beyond the log end offset")
+	// ErrBeyond says that an offset is above the log end offset or, where that
+	// bounds what may be done, above the high watermark: OffsetError.End.
+	ErrBeyond = errors.New("log: the offset is beyond the end")
 	// ErrNoRecord says that an offset in the log holds no record: compaction
 	// took it, or it is a transaction's marker.
 	ErrNoRecord = errors.New("log: no record at this offset")
@@ -28,6 +29,10 @@ var (
 	// error names its pid.
 	ErrLocked = vfs.ErrLocked
 )
+
+// ErrTimestamp says that a client's record has a time that Options.TimeBefore or
+// TimeAfter does not allow (INVALID_TIMESTAMP).
+var ErrTimestamp = errors.New("log: a record's time is out of bounds")
 
 // DamageError says where bytes on disk are not what was written.
 type DamageError = segment.DamageError

@@ -23,15 +23,24 @@ type Explanation struct {
 
 // Explain looks an offset in [First, End) up as Read does, and tells how.
 func (l *Log) Explain(offset int64) (Explanation, error) {
+	var re rereader
 	for {
 		if offset >= l.End() {
 			return Explanation{Offset: offset}, l.offsetError(offset, ErrBeyond)
 		}
 		r := reader{l: l, next: offset}
-		if err := r.seek(); err != nil {
+		p, err := r.seek()
+		if err != nil {
+			if re.again(l, err) {
+				continue
+			}
 			return Explanation{Offset: offset}, err
 		}
+		p.Release()
 		e, err := l.explain(offset)
+		if re.again(l, err) {
+			continue
+		}
 		if !errors.Is(err, segment.ErrGone) {
 			return e, err
 		}
@@ -81,6 +90,7 @@ type TimeExplanation struct {
 
 // ExplainAt looks a time up as OffsetAt does, and tells how.
 func (l *Log) ExplainAt(t time.Time) (TimeExplanation, error) {
+	var re rereader
 	for {
 		e := TimeExplanation{Time: t, Segments: l.set.Load().len(), Offset: l.End()}
 		if l.closed.Load() {
@@ -91,6 +101,9 @@ func (l *Log) ExplainAt(t time.Time) (TimeExplanation, error) {
 			if err = l.lookAgain(); err == nil {
 				continue
 			}
+		}
+		if re.again(l, err) {
+			continue
 		}
 		if found {
 			e.Offset, e.Found = offset, true

@@ -48,25 +48,29 @@ func (l *Log) bound(level Isolation) int64 {
 }
 
 // Read is [Log.Read]; an offset at or above End is ErrBeyond, one in an aborted
-// transaction ErrNoRecord to a reader of committed records.
+// transaction ErrNoRecord to a reader of committed records. A batch that End
+// lies inside is not below it.
 func (i Isolated) Read(offset int64) (record.Record, error) {
-	l := i.l
-	if offset >= i.End() {
-		return record.Record{}, l.offsetError(offset, ErrBeyond)
+	rec, _, err := i.ReadInto(offset, nil)
+	return rec, err
+}
+
+// ReadInto is [Log.ReadInto], as Read is [Log.Read].
+func (i Isolated) ReadInto(offset int64, buf []byte) (_ record.Record, _ []byte, err error) {
+	r := reader{l: i.l, next: offset}
+	b, h, buf, err := r.batch(i.level, buf)
+	switch {
+	case err == io.EOF && (offset >= h.bound || b.Size > 0 && b.BaseOffset <= offset):
+		return record.Record{}, buf, i.l.offsetError(offset, ErrBeyond)
+	case err != nil && err != io.EOF:
+		return record.Record{}, buf, err
 	}
-	for rec, err := range i.From(offset) {
-		if err != nil {
-			return record.Record{}, err
+	if err == nil && b.BaseOffset <= offset && !h.hides(&b.BatchHeader) {
+		if rec, err := r.record(b, offset); err != nil || rec.Offset == offset {
+			return rec, buf, err
 		}
-		if rec.Offset == offset {
-			return rec, nil
-		}
-		break
 	}
-	if offset >= l.End() { // dropped in the meantime
-		return record.Record{}, l.offsetError(offset, ErrBeyond)
-	}
-	return record.Record{}, l.offsetError(offset, ErrNoRecord)
+	return record.Record{}, buf, i.l.offsetError(offset, ErrNoRecord)
 }
 
 // From is [Log.From]. An offset above End, but not above the log's, is where
@@ -99,13 +103,17 @@ func (i Isolated) OffsetAt(t time.Time) (int64, error) {
 	return min(offset, i.End()), err
 }
 
-// isAborted says whether a data batch belongs to a transaction that was aborted.
-func (l *Log) isAborted(h *record.BatchHeader) bool {
-	for _, a := range markedFrom(*l.aborted.Load(), h.BaseOffset+1) {
-		if a.ProducerID == h.ProducerID && a.First <= h.BaseOffset {
+// hides says whether the records of a batch are none for the horizon's reader:
+// markers, and those of transactions that it knows to be aborted.
+func (h *horizon) hides(b *record.BatchHeader) bool {
+	if b.Control() || !b.Transactional() {
+		return b.Control()
+	}
+	for _, a := range markedFrom(h.aborted, b.BaseOffset+1) {
+		if a.ProducerID == b.ProducerID && a.First <= b.BaseOffset {
 			return true
 		}
-		if a.LastStableOffset > h.BaseOffset {
+		if a.LastStableOffset > b.BaseOffset {
 			break // later ones began behind it
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/seglog/seglog/index"
 	"github.com/seglog/seglog/internal/notify"
@@ -17,7 +18,10 @@ type Log struct {
 	opts Options
 	cfg  *segment.Config
 	lock io.Closer // nil when read-only
+	home string    // vfs.FS.Boot of the directory, when it was opened
 	born *recovery.Report
+	// settings are Options as Configure has changed them; opts has what stays.
+	settings atomic.Pointer[Options]
 
 	set      atomic.Pointer[set]
 	first    atomic.Int64 // log start offset
@@ -30,41 +34,53 @@ type Log struct {
 	epoch         atomic.Int32 // the newest leader epoch, -1 for none
 	unstable      atomic.Int64 // start of the earliest undecided transaction, or MaxInt64
 	aborted       atomic.Pointer[[]index.AbortedTxn]
-	builders      sync.Pool // of *record.Builder
+	changes       atomic.Int64 // see atOnce
+	cuts          atomic.Int64 // how often records were dropped off the end: their offsets may be given again
+	builders      sync.Pool    // of *record.Builder
 
 	openedAt int64 // base of the segment that was active at Open
 	commit   commit
 	marked   atomic.Bool // the checkpoint on disk does not claim a clean close
 	closed   atomic.Bool // for readers; mu.closed is for the others
+	closing  sync.Mutex  // held by Close, so that a second one waits for the first
 
 	compaction compaction
+	graves     graves
+
+	opening bool     // nobody else has it yet
+	untold  []func() // what hooks will be told once it is open
+
+	// exchanging is held while segments that are in use no more are still in the
+	// set: readers that meet one wait for it. Its holder has commit.
+	exchanging sync.Mutex
+
+	grown struct { // see changed
+		sync.Mutex
+		end  int64
+		seen time.Time
+	}
 
 	mu struct {
 		sync.Mutex
-		active   *segment.Segment
-		unsynced []*segment.Segment // sealed and not yet durable, oldest first
-		created  int64              // ms, when the active segment was begun here
-		newNames bool               // the directory has names not yet synced
-		failed   error
-		closed   bool
-		state    state
-		txnFiles []string // transaction indexes written to and not yet synced
+		active    *segment.Segment
+		unsynced  []*segment.Segment // sealed and not yet durable, oldest first
+		created   int64              // ms, when the active segment was begun here
+		newNames  bool               // the directory has names not yet synced
+		failed    error
+		stuck     error // failed, and the set has segments that are in use no more
+		closed    bool
+		told      bool // of a high watermark
+		state     state
+		stateTorn bool     // a batch of a read-only log may have been taken in twice
+		txnFiles  []string // transaction indexes written to and not yet synced
+		// txnsBehind are the bases of segments whose transaction index may not be
+		// what state has; the next snapshot mends it.
+		txnsBehind map[int64]bool
 		// epochsBehind says that the file of leader epochs is not what state has:
 		// nothing may be appended that it would then be wrong about.
 		epochsBehind bool
 	}
 }
-
-// First is the log start offset: the first that can be read. It equals End
-// where nothing can.
-func (l *Log) First() int64 { return l.first.Load() }
-
-// End is the log end offset: the one the next record gets. Records below it
-// survive the process.
-func (l *Log) End() int64 { return l.end.Load() }
-
-// Durable is the offset below which records survive a loss of power.
-func (l *Log) Durable() int64 { return l.durable.Load() }
 
 // Recovery is what was found and done when the log was opened. It must not be
 // changed.
@@ -82,6 +98,13 @@ func (l *Log) writableLocked() error {
 		return ErrReadOnly
 	}
 	return l.mu.failed
+}
+
+// failed says whether it is one that takes no change any more: see ErrFailed.
+func (l *Log) failed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.mu.failed != nil
 }
 
 func (l *Log) writable() error {

@@ -36,12 +36,20 @@ type Manager struct {
 	cache *segment.Cache
 	locks []io.Closer // empty when read-only
 	found Found
+	// closedHere says that the mark of a clean shutdown was ours: see believes.
+	closedHere bool
 
 	// change is held by who changes which partitions there are, or the files
 	// that tell of them. It is taken before mu.
-	change     sync.Mutex
-	disk       checkpoints      // as last read or written
-	firstDirty map[string]int64 // of the logs that were compacted
+	change sync.Mutex
+	disk   checkpoints // as last read or written
+	unsure [4]bool     // the last write failed: the file may say the one or the other
+	cut    cut         // under way
+
+	telling struct {
+		sync.Mutex
+		untold []func() // calls of hooks, for when change is given up
+	}
 
 	mu struct {
 		sync.RWMutex
@@ -54,7 +62,8 @@ type Manager struct {
 type ManagerOptions struct {
 	// Log are the settings of every log. MappedSegments bounds the mapped sealed
 	// segments of all together; these cost no descriptors. A log open for
-	// writing holds two to four, for its newest segment and its lock.
+	// writing holds two to four, for its newest segment and its lock. DeleteDelay
+	// is how long the files of a deleted partition stay, too.
 	Log Options
 	// Each, if not nil, changes the settings for one partition, as a topic's
 	// configuration does. Env, MappedSegments and a ReadOnly Mode stay those of
@@ -63,9 +72,6 @@ type ManagerOptions struct {
 	// Parallel is how many logs are opened or closed at a time
 	// (num.recovery.threads.per.data.dir). 0 is one for each processor.
 	Parallel int
-	// DeleteDelay is how long the files of a deleted partition stay
-	// (file.delete.delay.ms). 0 is one minute.
-	DeleteDelay time.Duration
 }
 
 // PartitionState is what the name of a directory says of the partition in it:
@@ -93,8 +99,8 @@ type Partition struct {
 	Log     *Log    // open; nil if it is not live, or Err says why not
 	Err     error   // why it could not be opened
 
-	parsed  kafkadir.Name
-	deleted time.Time // when
+	parsed kafkadir.Name
+	until  time.Time // its files stay, of one that is deleted
 }
 
 // Found is what a directory held beside its logs.
@@ -114,9 +120,8 @@ type Meta = kafkadir.Meta
 
 func (o ManagerOptions) withDefaults() (ManagerOptions, error) {
 	def(&o.Parallel, runtime.GOMAXPROCS(0))
-	def(&o.DeleteDelay, time.Minute)
-	if o.Parallel < 0 || o.DeleteDelay < 0 {
-		return o, fmt.Errorf("log: a negative Parallel or DeleteDelay")
+	if o.Parallel < 0 {
+		return o, fmt.Errorf("log: a negative Parallel")
 	}
 	var err error
 	o.Log, err = o.Log.withDefaults()
@@ -171,6 +176,35 @@ func (m *Manager) Log(name string) (*Log, error) {
 	return p.Log, nil
 }
 
+// later leaves calls of hooks for when change is given up: they may want it.
+func (m *Manager) later(calls ...func()) {
+	m.telling.Lock()
+	defer m.telling.Unlock()
+	m.telling.untold = append(m.telling.untold, calls...)
+}
+
+func (m *Manager) takeUntold() []func() {
+	m.telling.Lock()
+	defer m.telling.Unlock()
+	untold := m.telling.untold
+	m.telling.untold = nil
+	return untold
+}
+
+// changed gives change up and calls the hooks that were left for then.
+func (m *Manager) changed() {
+	untold := m.takeUntold()
+	m.change.Unlock()
+	tellAll(untold)
+}
+
+// closeLog closes a log and leaves its hooks for later.
+func (m *Manager) closeLog(l *Log) error {
+	synced, err := l.close()
+	m.later(func() { l.tellSynced(synced) })
+	return err
+}
+
 // put sets what is known of a directory; without forgets it.
 func (m *Manager) put(p *Partition) {
 	m.mu.Lock()
@@ -206,6 +240,14 @@ func (m *Manager) writable() error {
 
 // parallel calls f for each, several at a time, until ctx ends.
 func parallel[T any](ctx context.Context, workers int, each []T, f func(T)) {
+	if workers == 1 {
+		for _, x := range each {
+			if ctx.Err() == nil {
+				f(x)
+			}
+		}
+		return
+	}
 	next := make(chan T)
 	var wg sync.WaitGroup
 	for range min(workers, len(each)) {

@@ -58,11 +58,11 @@ func (m *Manager) Checkpoint(ctx context.Context) error {
 		}
 	}
 	m.change.Lock()
-	defer m.change.Unlock()
+	defer m.changed()
 	if err := m.writable(); err != nil { // it was closed in the meantime
 		return errors.Join(append(errs, err)...)
 	}
-	return errors.Join(append(errs, m.writeFiles(highWatermark, recoveryPoint, logStart))...)
+	return errors.Join(append(errs, m.writeFiles(highWatermark, recoveryPoint, logStart, cleaned))...)
 }
 
 // writeFiles replaces those of the checkpoint files that say something else
@@ -71,11 +71,11 @@ func (m *Manager) writeFiles(which ...int) error {
 	var errs []error
 	for _, i := range which {
 		now := m.offsets(i)
-		if m.disk[i] != nil && maps.Equal(now, m.disk[i]) {
+		if !m.unsure[i] && m.disk[i] != nil && maps.Equal(now, m.disk[i]) {
 			continue
 		}
 		err := kafkadir.WriteOffsets(m.opts.Log.Env.FS, m.dir, checkpointFiles[i], now)
-		if err == nil {
+		if m.unsure[i] = err != nil; err == nil {
 			m.disk[i] = now
 		}
 		errs = append(errs, err)
@@ -89,11 +89,7 @@ func (m *Manager) offsets(which int) kafkadir.Offsets {
 	now := make(kafkadir.Offsets)
 	for _, p := range m.Partitions() {
 		name := p.parsed.Live()
-		if first, ok := m.firstDirty[name]; ok && which == cleaned {
-			now[name] = first
-			continue
-		}
-		if p.Log == nil || which == cleaned {
+		if p.Log == nil {
 			if old, ok := m.disk[which][name]; ok && p.State != PartitionDeleted && p.State != PartitionStray {
 				now[name] = old
 			}
@@ -103,12 +99,18 @@ func (m *Manager) offsets(which int) kafkadir.Offsets {
 		case highWatermark:
 			now[name] = p.Log.HighWatermark()
 		case recoveryPoint:
-			now[name] = p.Log.Durable()
+			now[name] = m.cut.lower(p.Log, p.Log.Durable())
 		case logStart:
-			if first := p.Log.First(); first > p.Log.oldestBase() {
+			if first := p.Log.First(); first > p.Log.oldestBase() && !m.cut.drops(p.Log) {
 				now[name] = first
 			} else {
 				delete(now, name) // of a future copy of the same name
+			}
+		case cleaned:
+			if first := m.cut.lower(p.Log, p.Log.compaction.cleaned()); first > 0 {
+				now[name] = first
+			} else {
+				delete(now, name)
 			}
 		}
 	}

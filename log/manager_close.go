@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/seglog/seglog/internal/kafkadir"
@@ -16,7 +17,7 @@ import (
 // A second Close is ErrClosed.
 func (m *Manager) Close() error {
 	m.change.Lock()
-	defer m.change.Unlock()
+	defer m.changed()
 	m.mu.Lock()
 	if m.mu.closed {
 		m.mu.Unlock()
@@ -30,7 +31,7 @@ func (m *Manager) Close() error {
 	// The order is Kafka's: the mark comes last, for it vouches for the others.
 	err := m.writeFiles(highWatermark)
 	err = errors.Join(err, m.closeLogs())
-	err = errors.Join(err, m.writeFiles(recoveryPoint, logStart))
+	err = errors.Join(err, m.writeFiles(recoveryPoint, logStart, cleaned))
 	if err == nil && !m.inDoubt() {
 		err = vfs.WriteFile(m.opts.Log.Env.FS, filepath.Join(m.dir, kafkadir.CleanShutdownFile), []byte(kafkadir.CleanShutdown))
 	}
@@ -38,18 +39,13 @@ func (m *Manager) Close() error {
 	return errors.Join(err, m.unlinkDeleted(all), m.unlock())
 }
 
-// inDoubt says whether a broker has to look at what is here: at logs that could
-// not be opened, unless they were closed cleanly.
+// inDoubt says whether a broker has to look at what is here: at logs that failed,
+// to which Close writes nothing more, and at those that could not be opened,
+// unless they were closed cleanly.
 func (m *Manager) inDoubt() bool {
-	if m.found.Clean {
-		return false
-	}
-	for _, p := range m.Partitions() {
-		if p.Err != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(m.Partitions(), func(p Partition) bool {
+		return p.Err != nil && !m.found.Clean || p.Log != nil && p.Log.failed()
+	})
 }
 
 // closeLogs closes the logs that are open, several at a time.
@@ -63,7 +59,7 @@ func (m *Manager) closeLogs() error {
 	var mu sync.Mutex
 	var errs []error
 	parallel(context.Background(), m.opts.Parallel, open, func(l *Log) {
-		if err := l.Close(); err != nil && !errors.Is(err, ErrClosed) {
+		if err := m.closeLog(l); err != nil && !errors.Is(err, ErrClosed) {
 			mu.Lock()
 			defer mu.Unlock()
 			errs = append(errs, err)

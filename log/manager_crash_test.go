@@ -3,6 +3,7 @@ package log_test
 import (
 	"context"
 	"fmt"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -81,4 +82,47 @@ func TestPitfallW6ManagerStopped(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, clean)
+}
+
+// TestManagerClosesFailedLogs: a log that has failed is not closed cleanly, and a
+// broker is not told that it was; the others are.
+func TestManagerClosesFailedLogs(t *testing.T) {
+	mem := vfs.NewMem()
+	faulty := vfs.NewFaulty(mem)
+	m := manage(t, "data", onMem(faulty))
+	create(t, m, "a-0", 3)
+	b := create(t, m, "b-0", 3)
+	rule := faulty.Add(vfs.Rule{Op: vfs.OpSync, Path: "*.log", Count: 1, Err: syscall.EIO})
+	require.ErrorIs(t, b.Sync(ctx), syscall.EIO)
+	require.Equal(t, 1, rule.Failed())
+	require.NoError(t, m.Close())
+
+	m = manage(t, "data", onMem(mem.Kill()))
+	require.False(t, m.Found().Clean)
+	require.True(t, logOf(t, m, "a-0").Recovery().Clean)
+	require.False(t, logOf(t, m, "b-0").Recovery().Clean)
+	require.EqualValues(t, 3, logOf(t, m, "b-0").End())
+}
+
+// TestManagerDeletedBeforeAKill: a partition that is found deleted by the next
+// Manager, since Delete came as far as to rename it, does not come back.
+func TestManagerDeletedBeforeAKill(t *testing.T) {
+	mem := vfs.NewMem()
+	faulty := vfs.NewFaulty(mem)
+	m := manage(t, "data", onMem(faulty))
+	create(t, m, "a-0", 3)
+	require.NoError(t, m.Checkpoint(ctx))
+	rename := faulty.Add(vfs.Rule{Op: vfs.OpRename, Path: "a-0"})
+	faulty.Trace = func(vfs.Call) {
+		if rename.Matched() > 0 { // the first call behind it
+			faulty.Trace = nil
+			faulty.Add(vfs.Rule{Err: vfs.ErrCrashed})
+		}
+	}
+	require.Error(t, m.Delete("a-0"))
+	mem = mem.Kill()
+	m = manage(t, "data", onMem(mem))
+	require.Equal(t, []string{"a 0 deleted"}, partitions(m))
+	m = manage(t, "data", onMem(mem.Crash(2)))
+	require.NotContains(t, partitions(m), "a 0 live")
 }

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/seglog/seglog/internal/kafkadir"
 	"github.com/seglog/seglog/internal/vfs"
 	"github.com/seglog/seglog/log"
 )
@@ -137,17 +139,83 @@ func served(t *testing.T, mem *vfs.Mem, start int64) {
 }
 
 // TestManagerObeysLaterLogStarts: a broker that had the directory after this
-// engine moved a log start that ours does not know of.
+// engine moved a log start that ours does not know of. That a broker had it shows
+// by the mark that it left, or where it was killed by the leader epochs, which
+// begin where the log was made to start.
 func TestManagerObeysLaterLogStarts(t *testing.T) {
+	for name, theirs := range map[string]func(mem *vfs.Mem){
+		"closed": func(mem *vfs.Mem) { write(t, mem, "data/.kafka_cleanshutdown", `{"version":0,"brokerEpoch":345}`) },
+		"closed, before 3.7, or by an earlier version of this engine": func(mem *vfs.Mem) {
+			write(t, mem, "data/.kafka_cleanshutdown", "")
+		},
+		"killed": func(mem *vfs.Mem) {
+			require.NoError(t, mem.Remove("data/.kafka_cleanshutdown"))
+			write(t, mem, "data/t-0/leader-epoch-checkpoint", "0\n2\n1 9\n2 12\n")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mem := twoStarts(t)
+			write(t, mem, "data/log-start-offset-checkpoint", "0\n2\nt 0 9\nu 0 2\n")
+			theirs(mem)
+			m := manage(t, "data", onMem(mem))
+			require.Equal(t, int64(9), logOf(t, m, "t-0").First())
+			require.Equal(t, int64(8), logOf(t, m, "u-0").First())
+		})
+	}
+}
+
+// twoStarts is a directory of t-0 and u-0, twelve records each, closed, of which
+// the first 3 and the first 8 were dropped.
+func twoStarts(t testing.TB) *vfs.Mem {
+	t.Helper()
 	mem := vfs.NewMem()
 	m := manage(t, "data", onMem(mem))
-	require.NoError(t, create(t, m, "t-0", 12).DropBefore(3))
+	first := create(t, m, "t-0", 0)
+	require.NoError(t, first.SetLeaderEpoch(1))
+	fill(t, first, 12)
+	require.NoError(t, first.DropBefore(3))
 	require.NoError(t, create(t, m, "u-0", 12).DropBefore(8))
 	require.NoError(t, m.Close())
-	write(t, mem, "data/log-start-offset-checkpoint", "0\n2\nt 0 9\nu 0 2\n")
-	m = manage(t, "data", onMem(mem))
-	require.Equal(t, int64(9), logOf(t, m, "t-0").First())
-	require.Equal(t, int64(8), logOf(t, m, "u-0").First())
+	return mem
+}
+
+// TestManagerDeletesNothingOnAFlippedBit: log-start-offset-checkpoint has no
+// checksum. Whatever bit of it is flipped, while this engine has the directory or
+// when it was killed, no record that the log's own checkpoint has is dropped.
+func TestManagerDeletesNothingOnAFlippedBit(t *testing.T) {
+	const name = "data/log-start-offset-checkpoint"
+	closed := twoStarts(t)
+	running := closed.Fork()
+	m := manage(t, "data", onMem(running))
+	fill(t, logOf(t, m, "t-0"), 1)
+	require.NoError(t, m.Checkpoint(ctx))
+	running = running.Kill()
+	_, err := running.Stat("data/.kafka_cleanshutdown")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	good := text(t, closed, name)
+	require.Equal(t, "0\n2\nt 0 3\nu 0 8\n", good)
+	others := 0 // that are a checkpoint with a later start
+	for state, mem := range map[string]*vfs.Mem{"closed": closed, "killed": running} {
+		for bit := range len(good) * 8 {
+			flipped := []byte(good)
+			flipped[bit/8] ^= 1 << (bit % 8)
+			if o, err := kafkadir.DecodeOffsets(flipped); err == nil && (o["t-0"] > 3 || o["u-0"] > 8) {
+				others++
+			}
+			mem := mem.Fork()
+			write(t, mem, name, string(flipped))
+			m, err := log.OpenManager(ctx, "data", onMem(mem))
+			require.NoError(t, err)
+			require.Equal(t, int64(3), logOf(t, m, "t-0").First(), "%s, bit %d: %q", state, bit, flipped)
+			require.Equal(t, int64(8), logOf(t, m, "u-0").First(), "%s, bit %d: %q", state, bit, flipped)
+			wantValues(t, logOf(t, m, "t-0"))
+			require.NoError(t, m.Close())
+			starts, err := kafkadir.ReadOffsets(mem, "data", kafkadir.LogStartFile)
+			require.NoError(t, err)
+			require.Equal(t, kafkadir.Offsets{"t-0": 3, "u-0": 8}, starts, "it is put right")
+		}
+	}
+	require.Greater(t, others, 3)
 }
 
 // TestManagerFollower: of a log that a broker had, the high watermark it noted
@@ -248,6 +316,42 @@ func TestManagerFaults(t *testing.T) {
 		require.NoError(t, m.Close())
 		if rule.Failed() == 0 {
 			return
+		}
+	}
+}
+
+// What the directory says of itself and of a topic, when it cannot be read now,
+// is not what is missing: the directory does not open, or the partition is set
+// aside until Reopen.
+func TestManagerUnreadableFiles(t *testing.T) {
+	mem := foreignData(t)
+	for _, name := range []string{"meta.properties", "log-start-offset-checkpoint", "partition.metadata"} {
+		dir := "data/"
+		if name == "partition.metadata" {
+			dir = "data/t-0/"
+		}
+		write(t, mem, dir+name, sideFiles[dir+name])
+	}
+	for _, name := range []string{"meta.properties", "log-start-offset-checkpoint", "partition.metadata"} {
+		for _, op := range []vfs.Op{vfs.OpOpen, vfs.OpReadAt} {
+			f := vfs.NewFaulty(mem.Fork())
+			f.Add(vfs.Rule{Op: op, Path: name, Err: syscall.EMFILE}) // of whichever partition
+			o := onMem(mem)
+			o.Log.Env.FS = f
+			m, err := log.OpenManager(ctx, "data", o)
+			if name != "partition.metadata" {
+				require.ErrorIs(t, err, syscall.EMFILE)
+				require.Empty(t, f.InUse())
+				continue
+			}
+			require.NoError(t, err)
+			_, err = m.Log("t-0")
+			require.ErrorIs(t, err, syscall.EMFILE)
+			f.Clear()
+			_, err = m.Reopen(ctx, "t-0")
+			require.NoError(t, err)
+			require.Equal(t, "aMTWN8pvRGC82Gi3PLGhiA", m.Partitions()[0].TopicID.String())
+			require.NoError(t, m.Close())
 		}
 	}
 }

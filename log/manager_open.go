@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"path/filepath"
 	"slices"
 
@@ -22,16 +21,17 @@ import (
 // (calling again goes on), or a process writes to it, a Kafka broker say
 // (ErrLocked). ReadOnly needs no lock, and reads beside such a process.
 //
-// Of what a broker noted, a partition's log start offset is obeyed. Recovery
-// points are not: logs that this engine has not closed itself are verified from
-// their first batch on.
+// Of what a broker noted, a partition's log start offset is obeyed, if a broker
+// can have had the directory since this engine had it. Recovery points are not:
+// logs that this engine has not closed itself are verified from their first batch
+// on.
 func OpenManager(ctx context.Context, dir string, o ManagerOptions) (_ *Manager, err error) {
 	o, err = o.withDefaults()
 	if err != nil {
 		return nil, err
 	}
 	m := &Manager{dir: dir, opts: o, cache: segment.NewCache(o.Log.MappedSegments)}
-	m.mu.partitions, m.firstDirty = make(map[string]*Partition), make(map[string]int64)
+	m.mu.partitions = make(map[string]*Partition)
 	if o.Log.Mode != ReadOnly {
 		if err := m.lock(); err != nil {
 			return nil, err
@@ -41,6 +41,7 @@ func OpenManager(ctx context.Context, dir string, o ManagerOptions) (_ *Manager,
 		if err != nil {
 			err = errors.Join(err, m.closeLogs(), m.unlock())
 		}
+		tellAll(m.takeUntold())
 	}()
 	if err := m.files(); err != nil {
 		return nil, err
@@ -48,10 +49,14 @@ func OpenManager(ctx context.Context, dir string, o ManagerOptions) (_ *Manager,
 	if err := m.list(); err != nil {
 		return nil, err
 	}
-	parallel(ctx, o.Parallel, slices.Collect(maps.Values(m.mu.partitions)), func(p *Partition) { m.open(ctx, p) })
+	parallel(ctx, o.Parallel, m.Partitions(), func(p Partition) {
+		m.open(ctx, &p)
+		tellAll(m.takeUntold()) // at once: nobody has the Manager yet
+	})
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	m.lowerAfter()
 	return m, nil
 }
 
@@ -89,17 +94,20 @@ func (m *Manager) unlock() error {
 func (m *Manager) files() error {
 	fsys := m.opts.Log.Env.FS
 	marker := filepath.Join(m.dir, kafkadir.CleanShutdownFile)
-	_, err := fsys.Stat(marker)
+	mark, err := vfs.ReadFile(fsys, marker)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	m.found.Clean = err == nil
+	m.closedHere = m.found.Clean && string(mark) == kafkadir.CleanShutdown
 	if m.found.Clean && m.opts.Log.Mode != ReadOnly {
 		if err := errors.Join(fsys.Remove(marker), fsys.SyncDir(m.dir)); err != nil {
 			return err
 		}
 	}
-	if m.found.Meta, err = kafkadir.ReadMeta(fsys, m.dir); err != nil {
+	if m.found.Meta, err = kafkadir.ReadMeta(fsys, m.dir); vfs.Unreadable(err) {
+		return err
+	} else if err != nil {
 		m.note("%v", err)
 	}
 	var notes []error
@@ -129,7 +137,7 @@ func (m *Manager) list() error {
 	if err != nil {
 		return err
 	}
-	now := m.opts.Log.Env.Now()
+	until := m.opts.Log.Env.Now().Add(m.opts.Log.DeleteDelay)
 	for _, e := range entries {
 		if !e.IsDir() || slices.Contains(known, e.Name()) {
 			continue
@@ -139,9 +147,13 @@ func (m *Manager) list() error {
 			m.note("%s is left alone: it is no directory of a partition", e.Name())
 			continue
 		}
-		m.put(&Partition{Name: e.Name(), Topic: name.Topic, Number: name.Partition, State: name.State, parsed: name, deleted: now})
+		m.put(&Partition{Name: e.Name(), Topic: name.Topic, Number: name.Partition, State: name.State, parsed: name, until: until})
 	}
-	return nil
+	if m.found.Clean || m.opts.Log.Mode == ReadOnly {
+		return nil
+	}
+	// Who was killed may not have come to that: what is made here, or deleted, stays so.
+	return m.opts.Log.Env.FS.SyncDir(m.dir)
 }
 
 // open opens the log of a partition, or notes why it cannot be.
@@ -150,13 +162,23 @@ func (m *Manager) open(ctx context.Context, found *Partition) {
 	p.Log, p.Err = nil, nil
 	dir := filepath.Join(m.dir, p.Name)
 	id, err := kafkadir.ReadTopicID(m.opts.Log.Env.FS, dir)
-	if err != nil { // no data hangs on it
+	switch {
+	case vfs.Unreadable(err) && p.State == PartitionLive:
+		p.Err = err // whoever asks for its topic must not be told that it has none
+	case err != nil: // no data hangs on it
 		m.opts.Log.Logger.Warn("log: a partition without its topic id", "error", err)
 	}
 	p.TopicID = id
-	if p.State == PartitionLive {
-		if p.Log, p.Err = Open(ctx, dir, m.logOptions(p.Name)); p.Err == nil {
-			m.obey(&p)
+	if p.State == PartitionLive && p.Err == nil {
+		start, err := m.notedStart(p.Name) // before the files are mended
+		if err != nil {
+			p.Err = err
+		} else if l, err := open(ctx, dir, m.logOptions(p.Name)); err != nil {
+			p.Err = err
+		} else {
+			p.Log = l
+			m.obey(&p, start)
+			m.later(l.opened()...)
 		}
 	}
 	if p.Err != nil {
@@ -168,19 +190,25 @@ func (m *Manager) open(ctx context.Context, found *Partition) {
 // obey raises the log start to what a broker noted since this engine had the
 // log last; of a log it never had, recovery knows. The high watermark is a
 // follower's to obey: who replicates to nobody has all there is.
-func (m *Manager) obey(p *Partition) {
+func (m *Manager) obey(p *Partition, noted notedStart) {
 	if m.opts.Log.Mode == ReadOnly {
 		return
 	}
-	var errs []error
-	if start := m.disk[logStart][p.Name]; start > p.Log.First() {
-		errs = append(errs, p.Log.DropBefore(min(start, p.Log.End())))
+	if first, ok := m.disk[cleaned][p.Name]; ok && !p.Log.born.Foreign {
+		p.Log.compaction.believe(first)
 	}
+	var errs []error
 	if mark, ok := m.disk[highWatermark][p.Name]; ok && p.Log.opts.Mode == Follower && p.Log.born.Foreign {
 		errs = append(errs, p.Log.SetHighWatermark(mark))
 	}
+	if start := min(noted.offset, p.Log.End()); start > p.Log.First() && m.believes(noted, p) {
+		if start > p.Log.HighWatermark() { // it was above once, or nothing below it had been dropped
+			errs = append(errs, p.Log.SetHighWatermark(start))
+		}
+		errs = append(errs, p.Log.DropBefore(start))
+	}
 	if err := errors.Join(errs...); err != nil {
-		p.Err = errors.Join(err, p.Log.Close())
+		p.Err = errors.Join(err, m.closeLog(p.Log))
 		p.Log = nil
 	}
 }
@@ -196,6 +224,6 @@ func (m *Manager) logOptions(name string) Options {
 			o.Mode = mode
 		}
 	}
-	o.cache = m.cache
+	o.cache, o.cutting = m.cache, m.cutting
 	return o
 }

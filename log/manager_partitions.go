@@ -24,7 +24,7 @@ func (m *Manager) Create(ctx context.Context, name string, id TopicID) (*Log, er
 		return nil, fmt.Errorf("log: %w: %q is no name of a partition", record.ErrInvalid, name)
 	}
 	m.change.Lock()
-	defer m.change.Unlock()
+	defer m.changed()
 	if err := m.writable(); err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (m *Manager) Create(ctx context.Context, name string, id TopicID) (*Log, er
 // the disk was full. The log of one that is open is returned.
 func (m *Manager) Reopen(ctx context.Context, name string) (*Log, error) {
 	m.change.Lock()
-	defer m.change.Unlock()
+	defer m.changed()
 	if l, err := m.Log(name); err == nil || errors.Is(err, ErrNoPartition) || errors.Is(err, ErrClosed) {
 		return l, err
 	}
@@ -65,16 +65,18 @@ func (m *Manager) Reopen(ctx context.Context, name string) (*Log, error) {
 func (m *Manager) reopen(ctx context.Context, p *Partition) (*Log, error) {
 	m.open(ctx, p)
 	p = m.lookup(p.Name)
+	m.lowerAfter()
 	return p.Log, p.Err
 }
 
 // Delete closes a partition's log and takes the partition away for good: its
 // directory is renamed, which is durable when Delete returns, and its files are
-// unlinked later, by Maintain or Close. One that could not be opened can be
-// deleted, too, and so can future copies and strays, by their directory's name.
+// unlinked: at once or, where its DeleteDelay is not 0, later by Maintain or
+// Close. One that could not be opened can be deleted, too, and so can future
+// copies and strays, by their directory's name.
 func (m *Manager) Delete(name string) error {
 	m.change.Lock()
-	defer m.change.Unlock()
+	defer m.changed()
 	if err := m.writable(); err != nil {
 		return err
 	}
@@ -83,20 +85,23 @@ func (m *Manager) Delete(name string) error {
 		return fmt.Errorf("%w: %s", ErrNoPartition, name)
 	}
 	if p.Log != nil {
-		if err := p.Log.Close(); err != nil { // what it could not write is not wanted
+		if err := m.closeLog(p.Log); err != nil { // what it could not write is not wanted
 			m.opts.Log.Logger.Warn("log: closing a log to delete it", "name", name, "error", err)
 		}
 	}
 	gone := *p
 	gone.Log, gone.Err = nil, nil
 	gone.parsed.State, gone.parsed.ID = PartitionDeleted, kafkadir.NewID().Hex()
-	gone.Name, gone.State, gone.deleted = gone.parsed.String(), PartitionDeleted, m.opts.Log.Env.Now()
+	gone.Name, gone.State = gone.parsed.String(), PartitionDeleted
+	gone.until = m.opts.Log.Env.Now().Add(m.logOptions(p.parsed.Live()).DeleteDelay)
 	if err := vfs.Replace(m.opts.Log.Env.FS, filepath.Join(m.dir, name), filepath.Join(m.dir, gone.Name)); err != nil {
 		return errors.Join(err, m.putBack(p, &gone))
 	}
 	m.without(name)
 	m.put(&gone)
-	delete(m.firstDirty, name)
+	if err := m.unlinkDeleted(m.due); err != nil { // Maintain tries again
+		m.opts.Log.Logger.Warn("log: a deleted partition could not be unlinked", "name", gone.Name, "error", err)
+	}
 	// If this fails the lines stay, and do no harm: see Create.
 	return m.writeFiles(highWatermark, recoveryPoint, logStart, cleaned)
 }
@@ -115,8 +120,11 @@ func (m *Manager) putBack(p, gone *Partition) error {
 	return nil
 }
 
-// unlinkDeleted removes the directories of partitions that were deleted no later
-// than due. One that cannot be removed stays for another time.
+// due says whether the time of a deleted partition's files has come.
+func (m *Manager) due(p *Partition) bool { return !p.until.After(m.opts.Log.Env.Now()) }
+
+// unlinkDeleted removes the directories of deleted partitions that are due. One
+// that cannot be removed stays for another time.
 func (m *Manager) unlinkDeleted(due func(*Partition) bool) error {
 	var errs []error
 	for _, p := range m.Partitions() {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -116,7 +117,7 @@ func TestManager(t *testing.T) {
 	require.Equal(t, "0\n3\na-b 10 12\na-b 9 4\nc 0 12\n", text(t, mem, "data/recovery-point-offset-checkpoint"))
 	require.Equal(t, "0\n3\na-b 10 12\na-b 9 4\nc 0 12\n", text(t, mem, "data/replication-offset-checkpoint"))
 	require.Equal(t, "0\n1\nc 0 7\n", text(t, mem, "data/log-start-offset-checkpoint"))
-	require.Equal(t, `{"version":0,"brokerEpoch":-1}`, text(t, mem, "data/.kafka_cleanshutdown"))
+	require.Equal(t, `{"brokerEpoch":-1,"version":0}`, text(t, mem, "data/.kafka_cleanshutdown"))
 	require.Equal(t, "version: 0\ntopic_id: AQAAAAAAAAAAAAAAAAAAAA", text(t, mem, "data/c-0/partition.metadata"))
 
 	o := onMem(mem)
@@ -191,7 +192,7 @@ func maintain(t testing.TB, m *log.Manager, every log.Every) (stop func()) {
 func TestManagerMaintains(t *testing.T) {
 	mem := vfs.NewMem()
 	o := onMem(mem)
-	o.DeleteDelay = time.Millisecond
+	o.Log.DeleteDelay = time.Millisecond
 	m := manage(t, "data", o)
 	a, b := create(t, m, "a-0", 3), create(t, m, "b-0", 3)
 	stop := maintain(t, m, log.Every{Sync: time.Millisecond})
@@ -213,11 +214,33 @@ func TestManagerMaintains(t *testing.T) {
 	stop()
 }
 
+// TestManagerMaintainsAfterAFullDisk: what could not be synced for want of room
+// is synced when there is some, though nothing more is appended.
+func TestManagerMaintainsAfterAFullDisk(t *testing.T) {
+	mem := vfs.NewMem()
+	faulty := vfs.NewFaulty(mem)
+	m := manage(t, "data", onMem(faulty))
+	l := create(t, m, "a-0", 2)
+	faulty.Add(vfs.Rule{Op: vfs.OpCreate, Path: "seglog.checkpoint*", Err: syscall.ENOSPC})
+	stop := maintain(t, m, log.Every{SyncBytes: 1})
+	time.Sleep(8 * time.Millisecond) // so that it is seen as it is
+	fill(t, l, 12)                   // over a roll
+	full := faulty.Add(vfs.Rule{Op: vfs.OpCreate, Path: "seglog.checkpoint*"})
+	fill(t, l, 1)
+	soon(t, "tried in vain", func() bool { return full.Matched() > 0 })
+	require.Less(t, l.Durable(), int64(15))
+	faulty.Clear()
+	soon(t, "synced", func() bool { return l.Durable() == 15 })
+	stop()
+}
+
 // TestManagerDelete: the directory is renamed at once, its files go later, and
 // a new partition of the name knows nothing of the old one.
 func TestManagerDelete(t *testing.T) {
 	mem := vfs.NewMem()
-	m := manage(t, "data", onMem(mem))
+	o := onMem(mem)
+	o.Log.DeleteDelay = time.Minute
+	m := manage(t, "data", o)
 	l := create(t, m, "a-0", 12)
 	create(t, m, "b-0", 1)
 	require.NoError(t, l.DropBefore(7))
@@ -249,6 +272,38 @@ func TestManagerDelete(t *testing.T) {
 	for _, name := range names(t, after, "data") {
 		require.NotContains(t, name, "-delete")
 	}
+}
+
+// TestManagerDeleteDelay: what is deleted or dropped is unlinked at once, unless
+// a partition's settings say when; by Maintain then.
+func TestManagerDeleteDelay(t *testing.T) {
+	mem := vfs.NewMem()
+	o, c := onMem(mem), newClock()
+	c.option(&o.Log)
+	o.Log.DeleteDelay = 2 * time.Millisecond // of the system's clock, to look
+	o.Each = func(name string, o log.Options) log.Options {
+		o.DeleteDelay = map[string]time.Duration{"long-0": time.Hour, "short-0": time.Minute}[name]
+		return o
+	}
+	m := manage(t, "data", o)
+	for _, name := range []string{"long-0", "short-0", "none-0"} {
+		l := create(t, m, name, 12)
+		require.NoError(t, l.DropBefore(7))
+		require.NoError(t, m.Delete(name))
+	}
+	require.Equal(t, []string{"long 0 deleted", "short 0 deleted"}, partitions(m))
+	kept := create(t, m, "short-0", 12)
+	require.NoError(t, kept.DropBefore(7))
+	require.Contains(t, names(t, mem, "data/short-0"), "00000000000000000000.log.deleted")
+	c.add(time.Minute)
+	stop := maintain(t, m, log.Every{})
+	soon(t, "what is due is unlinked", func() bool {
+		return len(m.Partitions()) == 2 && !slices.Contains(names(t, mem, "data/short-0"), "00000000000000000000.log.deleted")
+	})
+	stop()
+	require.Equal(t, []string{"long 0 deleted", "short 0 live"}, partitions(m))
+	require.NoError(t, m.Close())
+	require.NotContains(t, strings.Join(names(t, mem, "data"), " "), "-delete")
 }
 
 // TestManagerForgetsStaleOffsets: a log start in the file is of an earlier

@@ -12,21 +12,30 @@ import (
 // what happened since t. Times are compared in milliseconds. Records need not
 // be in the order of their times.
 func (l *Log) OffsetAt(t time.Time) (int64, error) {
+	var re rereader
 	for {
 		if l.closed.Load() {
 			return 0, ErrClosed
 		}
-		end := l.End()
+		h := l.horizon(UpToEnd)
 		offset, found, err := l.offsetAt(t.UnixMilli(), nil)
 		if errors.Is(err, segment.ErrGone) {
 			if err = l.lookAgain(); err == nil {
 				continue
 			}
 		}
-		if err != nil || found {
-			return offset, err
+		if re.again(l, err) {
+			continue
 		}
-		return end, nil
+		switch {
+		case !l.holds(h):
+		case err != nil:
+			return 0, err
+		case found:
+			return min(offset, h.bound), nil
+		default:
+			return h.bound, nil
+		}
 	}
 }
 
@@ -35,7 +44,7 @@ func (l *Log) OffsetAt(t time.Time) (int64, error) {
 func (l *Log) offsetAt(ms int64, way *TimeExplanation) (offset int64, found bool, err error) {
 	set, first := l.set.Load(), l.First()
 	for s := set.oldest(); s != nil; s = set.after(s.Base()) {
-		if s.MaxTime() < ms || s.Next() <= first {
+		if s.MaxTime() < ms && s.Lost() == nil || s.Next() <= first {
 			if way != nil {
 				way.Skipped = append(way.Skipped, l.info(s))
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/seglog/seglog/internal/vfs"
 	"github.com/seglog/seglog/record"
 	"github.com/seglog/seglog/retention"
+	"github.com/seglog/seglog/retention/compact"
 	"github.com/seglog/seglog/segment"
 )
 
@@ -33,14 +34,35 @@ type Options struct {
 	// TimestampType says whether records keep their own times (CreateTime) or
 	// get the time of the append (message.timestamp.type).
 	TimestampType record.TimestampType
-	// Retention is what Retain goes by; nil keeps everything.
+	// TimeBefore and TimeAfter bound how far the times of records that come by
+	// AppendBatch from a client may be from the present, if they keep their own
+	// (message.timestamp.before.max.ms and after.max.ms). 0 is no bound; less than
+	// a millisecond allows no difference. A record without a time passes.
+	TimeBefore, TimeAfter time.Duration
+	// Retention and Compaction are what becomes of old records
+	// (cleanup.policy): by Retention alone segments are dropped (delete), by
+	// Compaction alone all but the newest record of each key (compact); with
+	// both, both; with neither everything is kept.
+	//
+	// Retention is what Retain goes by.
 	Retention retention.Policy
+	// Compaction is what Compact and upkeep go by. Of a compacted log each
+	// record has a key: Append, and AppendBatch from a client, refuse others.
+	Compaction *compact.Options
+	// DeleteDelay is how long the files of segments that were dropped stay, under
+	// names that end in .deleted (file.delete.delay.ms). With 0 they are unlinked
+	// by who drops them; with more they are by Maintain and Retain, away from
+	// whoever drops and syncs, and a mistake can be copied away until then. Close
+	// unlinks them, and so does Open after a crash.
+	DeleteDelay time.Duration
 	// MappedSegments bounds how many sealed segments are mapped at once. 0 is
 	// 128.
 	MappedSegments int
 	// Mode is how the log is opened: for writing unless said.
 	Mode Mode
-	// Logger is told what was recovered and what went wrong; nil discards.
+	// Logger is told what was recovered and what went wrong; nil discards. It is
+	// called with locks held: a Handler that appends to this log has to leave that
+	// to another goroutine.
 	Logger *slog.Logger
 	// Trace is told of events as they happen.
 	Trace Trace
@@ -48,6 +70,9 @@ type Options struct {
 	Env Env
 
 	cache *segment.Cache // shared with other logs; nil: one of its own
+	// cutting does a cut to an offset, or the dropping of all, once what a Manager
+	// has noted of the log is true behind it, too; nil: nobody has.
+	cutting func(l *Log, to int64, all bool, cut func() error) error
 }
 
 // Mode is how a log is opened.
@@ -68,7 +93,8 @@ const (
 	Follower
 )
 
-// Env is what a log takes from the system.
+// Env is what a log takes from the system. It is used with locks held, and must
+// not call the log.
 type Env struct {
 	FS  vfs.FS           // nil: the operating system's
 	Now func() time.Time // nil: time.Now
@@ -90,14 +116,23 @@ func (o Options) withDefaults() (Options, error) {
 	switch {
 	case o.SegmentBytes < record.HeaderSize || o.SegmentBytes > segment.MaxBytes:
 		return o, fmt.Errorf("log: SegmentBytes is %d, want %d to %d", o.SegmentBytes, record.HeaderSize, segment.MaxBytes)
-	case o.IndexInterval < 0 || o.SegmentAge < 0 || o.MaxBatchBytes < 0 || o.MappedSegments < 0:
-		return o, fmt.Errorf("log: a negative IndexInterval, SegmentAge, MaxBatchBytes or MappedSegments")
+	case o.IndexInterval < 0 || o.SegmentAge < 0 || o.MaxBatchBytes < 0 || o.MappedSegments < 0 || o.DeleteDelay < 0 ||
+		o.TimeBefore < 0 || o.TimeAfter < 0:
+		return o, fmt.Errorf("log: a negative IndexInterval, SegmentAge, MaxBatchBytes, DeleteDelay, MappedSegments, TimeBefore or TimeAfter")
 	case o.Compression < record.None || o.Compression > record.Zstd:
 		return o, fmt.Errorf("log: Compression is %d, want a codec", o.Compression)
 	case o.TimestampType != record.CreateTime && o.TimestampType != record.LogAppendTime:
 		return o, fmt.Errorf("log: TimestampType is %d, want CreateTime or LogAppendTime", o.TimestampType)
 	case o.Mode < ReadWrite || o.Mode > Follower:
 		return o, fmt.Errorf("log: Mode is %d, want ReadWrite, ReadOnly, Repair or Follower", o.Mode)
+	}
+	if o.Compaction != nil {
+		c, err := o.Compaction.WithDefaults()
+		if err != nil {
+			return o, err
+		}
+		// What never comes into a sealed segment is never compacted.
+		o.Compaction, o.SegmentAge = &c, min(o.SegmentAge, c.MaxLag)
 	}
 	return o, nil
 }

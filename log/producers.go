@@ -46,7 +46,7 @@ func (l *Log) EndTransaction(e EndTxn) (Appended, error) {
 	now := l.opts.Env.Now()
 	b := l.builders.Get().(*record.Builder)
 	defer l.builders.Put(b)
-	b.Reset(record.BatchOptions{Control: true, Transactional: true, LeaderEpoch: l.writingEpoch(),
+	b.Reset(record.BatchOptions{Control: true, Transactional: true,
 		Producer: &record.Producer{ID: e.ProducerID, Epoch: e.Epoch, Sequence: -1}})
 	if err := b.Add(&record.Record{Time: now, Key: record.ControlKey(kind), Value: record.EndTxnValue(e.CoordinatorEpoch)}); err != nil {
 		return Appended{}, err
@@ -80,8 +80,5 @@ func (l *Log) checkProducerLocked(h *record.BatchHeader, p *placing) (*producers
 func (l *Log) takeProducerLocked(h *record.BatchHeader, p *placing, first int64) {
 	if a, aborts := l.mu.state.take(h, p.marker, first); aborts {
 		l.appendTxnLocked(a)
-	}
-	if h.Transactional() {
-		l.publishLocked()
 	}
 }

@@ -53,6 +53,10 @@ func TestIdempotentAppends(t *testing.T) {
 	assert.Equal(t, log.Appended{First: 0, Last: 2}, first)
 	send(t, l, 7, 0, 3, 2)
 	again := send(t, l, 7, 0, 0, 3)
+	batch, err := record.Parse(sent(t, 7, 0, 0, 3, false))
+	require.NoError(t, err)
+	assert.WithinDuration(t, time.UnixMilli(batch.MaxTimestamp), again.Time, time.Minute, "the largest of its times")
+	again.Time = time.Time{}
 	assert.Equal(t, log.Appended{First: 0, Last: 2, Duplicate: true}, again)
 	assert.EqualValues(t, 5, l.End())
 
@@ -69,7 +73,7 @@ func TestIdempotentAppends(t *testing.T) {
 		assert.ErrorIs(t, err, c.want, name)
 	}
 	send(t, l, 7, 1, 0, 1)
-	_, err := l.AppendBatch(sent(t, 7, 0, 5, 1, false), log.FromClient)
+	_, err = l.AppendBatch(sent(t, 7, 0, 5, 1, false), log.FromClient)
 	assert.ErrorIs(t, err, log.ErrProducerFenced)
 	assert.EqualValues(t, 6, l.End(), "what was refused is not there")
 
@@ -274,6 +278,70 @@ func TestHighWatermarkBoundsReaders(t *testing.T) {
 	require.NoError(t, l.SetHighWatermark(7))
 	assert.EqualValues(t, 6, <-woken)
 	require.NoError(t, l.Close())
+}
+
+// TestFollowerHoldsBackEndedTransactions: a transaction whose marker is not below
+// the high watermark is not decided for readers of committed records, however
+// the log was closed and opened in between, and whatever of its state is there.
+func TestFollowerHoldsBackEndedTransactions(t *testing.T) {
+	o := log.Options{Mode: log.Follower, SegmentBytes: 64 << 10}
+	for name, c := range map[string]struct {
+		stop func(*testing.T, *log.Log, *vfs.Mem) *vfs.Mem
+		end  int64
+	}{
+		"closed": {func(t *testing.T, l *log.Log, m *vfs.Mem) *vfs.Mem {
+			require.NoError(t, l.Close())
+			return m.Kill()
+		}, 6},
+		"killed": {func(t *testing.T, _ *log.Log, m *vfs.Mem) *vfs.Mem { return m.Kill() }, 6},
+		"checkpointed and killed": {func(t *testing.T, l *log.Log, m *vfs.Mem) *vfs.Mem {
+			require.NoError(t, l.Checkpoint(ctx))
+			return m.Kill()
+		}, 6},
+		"closed, a snapshot alone is left": {func(t *testing.T, l *log.Log, m *vfs.Mem) *vfs.Mem {
+			require.NoError(t, l.Close())
+			m = m.Kill()
+			require.NoError(t, m.Remove("log/seglog.checkpoint"))
+			return m
+		}, 6},
+		"cut behind the markers, closed": {func(t *testing.T, l *log.Log, m *vfs.Mem) *vfs.Mem {
+			require.NoError(t, l.Checkpoint(ctx))
+			fill(t, l, 1)
+			require.NoError(t, l.DropFrom(6))
+			assert.EqualValues(t, 0, l.LastStable())
+			require.NoError(t, l.Close())
+			return m.Kill()
+		}, 6},
+		"cut before the last of them, closed": {func(t *testing.T, l *log.Log, m *vfs.Mem) *vfs.Mem {
+			require.NoError(t, l.DropFrom(5))
+			assert.EqualValues(t, 0, l.LastStable())
+			require.NoError(t, l.Close())
+			return m.Kill()
+		}, 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := vfs.NewMem()
+			o.Env.FS = m
+			l, err := log.Open(ctx, "log", o)
+			require.NoError(t, err)
+			sendTxn(t, l, 7, 0, 0, 2) // 0 and 1
+			sendTxn(t, l, 8, 0, 0, 1) // 2
+			end(t, l, 7, 1, true)     // 3
+			end(t, l, 8, 1, false)    // 4
+			fill(t, l, 1)
+			require.NoError(t, l.SetHighWatermark(1))
+			require.EqualValues(t, 0, l.LastStable())
+			o.Env.FS = c.stop(t, l, m)
+			l, err = log.Open(ctx, "log", o)
+			require.NoError(t, err)
+			require.EqualValues(t, c.end, l.End())
+			for _, mark := range []struct{ high, stable int64 }{{3, 0}, {4, 2}, {5, 5}} {
+				require.NoError(t, l.SetHighWatermark(mark.high))
+				assert.Equal(t, mark.stable, l.LastStable(), "high watermark %d", mark.high)
+			}
+			require.NoError(t, l.Close())
+		})
+	}
 }
 
 func TestLeaderEpochs(t *testing.T) {

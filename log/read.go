@@ -12,10 +12,19 @@ import (
 // inside and holds none. It reads up to End, so the record may not be durable.
 func (l *Log) Read(offset int64) (record.Record, error) { return l.Isolated(UpToEnd).Read(offset) }
 
+// ReadInto is Read into buf, which it grows where it is too small and returns: the
+// record's bytes are in it, and valid until it is used again. Of a compressed
+// batch, and of headers, they are in memory of their own.
+func (l *Log) ReadInto(offset int64, buf []byte) (record.Record, []byte, error) {
+	return l.Isolated(UpToEnd).ReadInto(offset, buf)
+}
+
 // From walks the records from offset on, in order, up to End as it is when it
-// is reached. The records are the caller's to keep. Offsets that hold no record
-// are passed over; transaction markers are never records. Those of transactions
-// are read whether or not they are committed: see Isolated.
+// is reached. The records are the caller's to keep; one that is kept keeps the
+// memory of its batch, or of the block of some KiB that small batches share.
+// Offsets that hold no record are passed over; transaction markers are never
+// records. Those of transactions are read whether or not they are committed: see
+// Isolated.
 //
 // An error ends the walk, but for a *DamageError: who goes on gets the records
 // behind the damage. ErrTrimmed comes too when records are dropped faster than

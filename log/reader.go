@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/seglog/seglog/internal/invariants"
 	"github.com/seglog/seglog/record"
 	"github.com/seglog/seglog/segment"
 )
@@ -20,25 +21,48 @@ type reader struct {
 	pos  int64            // in seg, of the next batch
 	low  int64            // no batch at pos starts below it
 	next int64            // the first offset not yet returned
+	re   rereader
 }
 
-// batch returns the next batch whose last offset is at or above next, copied to
-// buf where it fits. io.EOF says that there is none yet.
-func (r *reader) batch(buf []byte) (b record.Batch, _ []byte, err error) {
+// batch returns the next batch that the level shows whose last offset is at or
+// above next, copied to buf where it fits. With io.EOF, which says that there
+// is none yet, comes the header of the one that reaches beyond the level's
+// bound, or none.
+//
+// What it returns was in the log at the moment of h.
+func (r *reader) batch(level Isolation, buf []byte) (b record.Batch, h horizon, _ []byte, err error) {
 	for {
-		if r.seg == nil {
-			if err := r.seek(); err != nil {
-				return b, buf, r.unreadable(err)
-			}
+		h = r.l.horizon(level)
+		if r.next == h.bound && r.next >= r.l.First() && !r.l.closed.Load() {
+			return b, h, buf, io.EOF
 		}
-		p, err := r.seg.Pin()
-		if errors.Is(err, segment.ErrGone) {
-			if err = r.lost(); err == nil {
-				continue
-			}
+		before := *r
+		b, buf, err = r.read(buf)
+		invariants.Pause("read a batch")
+		if !r.l.holds(h) {
+			r.seg, r.next = nil, before.next
+			continue
 		}
+		switch {
+		case err == io.EOF:
+			b = record.Batch{}
+		case err == nil && b.NextOffset() > h.bound:
+			*r, err = before, io.EOF
+		}
+		return b, h, buf, err
+	}
+}
+
+// read is batch without a bound.
+func (r *reader) read(buf []byte) (b record.Batch, _ []byte, err error) {
+	for {
+		p, err := r.pin()
 		if err != nil {
 			return b, buf, err
+		}
+		if r.next < r.l.First() {
+			p.Release()
+			return b, buf, r.l.offsetError(r.next, ErrTrimmed)
 		}
 		b, buf, err = p.Read(r.pos, r.low, buf)
 		p.Release()
@@ -47,7 +71,12 @@ func (r *reader) batch(buf []byte) (b record.Batch, _ []byte, err error) {
 			if !r.advance() {
 				return b, buf, io.EOF
 			}
+		case r.re.again(r.l, err):
+			r.seg = nil
 		case err != nil:
+			if r.past(err) {
+				continue
+			}
 			return b, buf, r.unreadable(err)
 		default:
 			r.pos += int64(b.Size)
@@ -60,49 +89,86 @@ func (r *reader) batch(buf []byte) (b record.Batch, _ []byte, err error) {
 	}
 }
 
+// past goes on behind damage that ends at or below next: this reader misses
+// nothing of it.
+func (r *reader) past(err error) bool {
+	var d *DamageError
+	if !errors.As(err, &d) || d.Next < 0 || d.Next > r.next || d.NextPosition <= r.pos {
+		return false
+	}
+	r.pos, r.low = d.NextPosition, d.Next
+	return true
+}
+
 // unreadable makes a DamageError, which knows where the bad batch may begin at
 // the earliest, tell the first offset that this reader misses.
 func (r *reader) unreadable(err error) error {
 	var d *DamageError
 	if errors.As(err, &d) {
 		d.Offset = max(d.Offset, r.next)
+		if d.Next >= 0 {
+			d.Next = max(d.Next, d.Offset)
+		}
 	}
 	return err
 }
 
-// seek finds the segment and the position for next.
-func (r *reader) seek() error {
+// pin is the segment that pos is in, which the caller releases.
+func (r *reader) pin() (p segment.Pin, err error) {
+	for {
+		if r.seg == nil {
+			p, err = r.seek()
+		} else if p, err = r.seg.Pin(); errors.Is(err, segment.ErrGone) {
+			if err = r.lost(); err == nil {
+				continue
+			}
+		}
+		if err == nil {
+			return p, nil
+		}
+		if !r.re.again(r.l, err) {
+			return p, r.unreadable(err)
+		}
+		r.seg = nil
+	}
+}
+
+// seek finds the segment and the position for next, and pins it.
+func (r *reader) seek() (p segment.Pin, err error) {
 	for {
 		if r.l.closed.Load() {
-			return ErrClosed
+			return p, ErrClosed
 		}
 		set := r.l.set.Load() // before First, which is raised first
+		invariants.Pause("loaded the set")
 		switch {
 		case r.next < r.l.First():
-			return r.l.offsetError(r.next, ErrTrimmed)
+			return p, r.l.offsetError(r.next, ErrTrimmed)
 		case r.next > r.l.End():
-			return r.l.offsetError(r.next, ErrBeyond)
+			return p, r.l.offsetError(r.next, ErrBeyond)
 		}
 		seg := set.floor(r.next, nil)
 		if seg == nil {
 			seg = set.oldest()
 		}
-		p, err := seg.Pin()
+		p, err = seg.Pin()
 		if errors.Is(err, segment.ErrGone) {
 			if err = r.lost(); err == nil {
 				continue
 			}
 		}
 		if err != nil {
-			return err
+			return p, err
 		}
-		pos, err := p.Find(r.next)
+		pos, low, err := p.Find(r.next)
 		if err == io.EOF {
 			pos, err = p.Size(), nil
 		}
-		p.Release()
-		r.seg, r.pos, r.low = seg, pos, seg.Base()
-		return err
+		r.seg, r.pos, r.low = seg, pos, low
+		if err != nil {
+			p.Release()
+		}
+		return p, err
 	}
 }
 
@@ -133,14 +199,21 @@ func (r *reader) lost() error {
 
 // lookAgain is called by a reader whose segment left the log, before it looks
 // its offset up again. Whoever took the segment out may be about to publish the
-// set without it, under mu: wait for that. Where that is another process, its
-// files are looked at, and if they cannot be the reader must not try for ever.
+// set without it, exchanging files or under mu: wait for that. If that failed in
+// the middle the set stays as it is, and the reader must not try for ever. Where
+// it is another process, its files are looked at.
 func (l *Log) lookAgain() error {
-	l.mu.Lock()
+	l.exchanging.Lock()
 	//lint:ignore SA2001 waiting is all there is to do
+	l.exchanging.Unlock()
+	l.mu.Lock()
+	stuck := l.mu.stuck
 	l.mu.Unlock()
-	if l.closed.Load() {
+	switch {
+	case l.closed.Load():
 		return ErrClosed
+	case stuck != nil:
+		return stuck
 	}
 	return l.Refresh(context.Background())
 }
@@ -165,17 +238,13 @@ func (r *reader) skip(d *DamageError) bool {
 func (l *Log) records(level Isolation, offset int64, wait func(next, want int64) error) iter.Seq2[record.Record, error] {
 	return func(yield func(record.Record, error) bool) {
 		r := reader{l: l, next: offset}
-		var packed []byte // compressed batches are read into it
+		var m memory
 		for {
 			from := r.next
-			b, buf, err := r.batchBelow(level, packed)
-			packed = nil
+			b, h, buf, err := r.batch(level, m.room())
 			if err == nil {
-				if b.Codec() != record.None {
-					packed = buf
-				}
-				hidden := b.Control() || level == ReadCommitted && b.Transactional() && l.isAborted(&b.BatchHeader)
-				if !hidden && !r.yield(b, from, yield) {
+				m.took(buf, b.Codec() == record.None)
+				if !h.hides(&b.BatchHeader) && !r.yield(b, from, yield) {
 					return
 				}
 				continue
@@ -196,29 +265,31 @@ func (l *Log) records(level Isolation, offset int64, wait func(next, want int64)
 	}
 }
 
-// batchBelow is batch for batches that end at or below the level's bound. With
-// io.EOF comes the header of the one that does not, or none.
-func (r *reader) batchBelow(level Isolation, buf []byte) (b record.Batch, _ []byte, err error) {
-	if level == UpToEnd {
-		b, buf, err = r.batch(buf)
-		if err == io.EOF {
-			b = record.Batch{}
-		}
-		return b, buf, err
+// memory is what batches are read into whose records the caller keeps: small ones
+// share a block, so that not each of them is an allocation of its own. One that is
+// compressed is only read there to be decompressed elsewhere, and the next one
+// comes over it.
+type memory struct{ free []byte }
+
+// block is small, since one record that is kept keeps all of it.
+const block = 8 << 10
+
+func (m *memory) room() []byte {
+	if cap(m.free) < block/16 {
+		m.free = make([]byte, 0, block)
 	}
-	from, bound := r.next, r.l.bound(level)
-	if from >= bound && from <= r.l.End() && from >= r.l.First() && !r.l.closed.Load() {
-		return b, buf, io.EOF
+	return m.free
+}
+
+// took says that a batch is in buf, which is room, or memory of its own where that
+// was too small; keep that its records are there.
+func (m *memory) took(buf []byte, keep bool) {
+	switch {
+	case !keep:
+		m.free = buf[:0]
+	case len(buf) <= cap(m.free):
+		m.free = m.free[len(buf):len(buf):cap(m.free)]
 	}
-	b, buf, err = r.batch(buf)
-	if err == nil && b.NextOffset() > bound && bound < r.l.End() {
-		r.seg, r.next = nil, from
-		return b, buf, io.EOF
-	}
-	if err == io.EOF {
-		b = record.Batch{}
-	}
-	return b, buf, err
 }
 
 // yield yields the records at or above from of the batch just read, which own
@@ -228,7 +299,7 @@ func (r *reader) yield(b record.Batch, from int64, yield func(record.Record, err
 	d := record.Decoder{MaxBytes: r.l.opts.MaxBatchBytes}
 	for rec, err := range d.Records(b) {
 		if err != nil {
-			return yield(record.Record{}, r.undecodable(b, err))
+			return yield(record.Record{}, r.undecodable(b, from, err))
 		}
 		if rec.Offset < from {
 			continue
@@ -243,9 +314,26 @@ func (r *reader) yield(b record.Batch, from int64, yield func(record.Record, err
 	return true
 }
 
+// record is the record at offset of the batch just read, one of offset -1 if
+// it has none.
+func (r *reader) record(b record.Batch, offset int64) (rec record.Record, err error) {
+	d := record.Decoder{MaxBytes: r.l.opts.MaxBatchBytes}
+	err = d.Reset(b)
+	for more := true; err == nil && more; {
+		if more, err = d.Next(&rec); err == nil && more && rec.Offset == offset {
+			rec.Headers = slices.Clone(rec.Headers)
+			return rec, nil
+		}
+	}
+	if err != nil {
+		return record.Record{}, r.undecodable(b, offset, err)
+	}
+	return record.Record{Offset: -1}, nil
+}
+
 // undecodable is the error of the batch just read, whose checksum holds and
 // whose records are none: damage that was there when it was written.
-func (r *reader) undecodable(b record.Batch, err error) error {
+func (r *reader) undecodable(b record.Batch, from int64, err error) error {
 	return &DamageError{Path: r.seg.Path(), Segment: r.seg.Base(), Position: r.pos - int64(b.Size),
-		Offset: b.BaseOffset, Next: b.NextOffset(), NextPosition: r.pos, Err: err}
+		Offset: max(b.BaseOffset, from), Next: b.NextOffset(), NextPosition: r.pos, Err: err}
 }

@@ -145,6 +145,7 @@ func TestPitfallO4ReadersAgainstEverything(t *testing.T) {
 
 // TestPublishedIsReadable: what is below End can be read, at once, by any way.
 func TestPublishedIsReadable(t *testing.T) {
+	// Relies on A14 (docs/ASSUMPTIONS.md).
 	l, _, _ := inMem(t, log.Options{SegmentBytes: 4 << 10})
 	fill(t, l, 1)
 	done, stop := context.WithTimeout(ctx, 200*time.Millisecond)

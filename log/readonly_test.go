@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 // TestReadOnlyBesideAWriter: it sees what is appended, rolled, dropped and
 // truncated, and makes no call that changes anything.
 func TestReadOnlyBesideAWriter(t *testing.T) {
+	// Relies on A8 (docs/ASSUMPTIONS.md).
 	for name, dir := range map[string]string{"memory": "log", "disk": t.TempDir()} {
 		t.Run(name, func(t *testing.T) {
 			o := small()
@@ -115,4 +117,49 @@ func TestReadOnlyNeedsALog(t *testing.T) {
 	require.NoError(t, l.Refresh(ctx))
 	assert.Equal(t, int64(8), l.End())
 	wantValues(t, l)
+}
+
+// A look beside a writer that fails shows nothing it did not take in whole: a
+// reader of committed records never sees a transaction that was aborted. The
+// next look shows all.
+func TestRefreshFails(t *testing.T) {
+	for nth := 0; ; nth++ {
+		mem := vfs.NewMem()
+		o := small()
+		o.Env.FS = mem
+		w := open(t, "log", o)
+		fill(t, w, 2)
+		faulty := vfs.NewFaulty(mem)
+		o.Env.FS, o.Mode = faulty, log.ReadOnly
+		r := open(t, "log", o)
+		sendTxn(t, w, 1, 0, 0, 1)
+		end(t, w, 1, 1, false)
+		if nth%2 == 1 { // and segments that it has not seen
+			fill(t, w, 20)
+		}
+		rule := faulty.Add(vfs.Rule{After: nth / 2, Count: 1, Err: syscall.EMFILE})
+		for look := range 4 {
+			err := r.Refresh(ctx)
+			if err != nil {
+				require.ErrorIs(t, err, syscall.EMFILE)
+			}
+			if end := r.End(); end != 2 {
+				require.Equal(t, w.Aborted(0, 4), r.Aborted(0, 4), "call %d, look %d", nth, look)
+				require.Equal(t, w.Producers(), r.Producers(), "call %d, look %d", nth, look)
+			}
+			for rec, err := range r.Isolated(log.ReadCommitted).From(0) {
+				require.NoError(t, err)
+				require.NotContains(t, []int64{2, 3}, rec.Offset, "call %d, look %d", nth, look)
+			}
+		}
+		require.Equal(t, w.End(), r.End())
+		faulty.Clear()
+		closeLog(t, r)
+		closeLog(t, w)
+		require.Empty(t, faulty.InUse())
+		if rule.Failed() == 0 {
+			require.Greater(t, nth, 10)
+			return
+		}
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/seglog/seglog/recovery"
@@ -22,27 +24,104 @@ func (l *Log) Refresh(ctx context.Context) error {
 	if l.closed.Load() {
 		return ErrClosed
 	}
-	grown, err := l.extend(ctx)
-	if grown || err != nil {
-		return err
+	if !l.stateTorn() {
+		if !l.commit.dropping && l.set.Load().newest().Lost() == nil { // when dropping, what is behind the end is about to be cut
+			grown, err := l.extend(ctx)
+			if changing(err) {
+				return l.lookAnewHeld(ctx)
+			}
+			if grown || err != nil {
+				return err
+			}
+		}
+		changed, err := l.filesChanged()
+		if !changed || err != nil {
+			return err
+		}
 	}
-	changed, err := l.namesChanged()
-	if !changed || err != nil {
-		return err
-	}
-	r, err := recovery.Inspect(ctx, l.cfg, recovery.Options{})
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil // changing as we look: the next Refresh sees it
+	return l.lookAnewHeld(ctx)
+}
+
+// lookAnewHeld looks at all files and takes what it finds for the log's state.
+func (l *Log) lookAnewHeld(ctx context.Context) error {
+	old := l.set.Load().all()
+	_, err := l.lookBeside(ctx)
+	if changedMeanwhile(err) {
+		return nil // the next Refresh sees it
 	}
 	if err != nil {
 		return err
 	}
-	old := l.set.Load().all()
-	err = l.adopt(r)
-	for _, s := range old {
-		err = errors.Join(err, s.Close())
+	return closeAll(old)
+}
+
+// stateTorn says whether the last look took in batches in part.
+func (l *Log) stateTorn() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.mu.stateTorn
+}
+
+// statCheckpoint tells which checkpoint there is, nil for none.
+func (l *Log) statCheckpoint() fs.FileInfo {
+	info, err := l.cfg.FS.Stat(l.checkpointPath())
+	if err != nil {
+		return nil
 	}
-	return err
+	return info
+}
+
+// checkpointChanged says whether the writing process has replaced the checkpoint.
+// It does whenever it cuts the log: what is appended then can make the file
+// longer than it was, and nothing else shows that it is not the same.
+func (l *Log) checkpointChanged() (bool, error) {
+	now, err := l.cfg.FS.Stat(l.checkpointPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return l.commit.seen != nil, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	seen := l.commit.seen
+	return seen == nil || !os.SameFile(seen, now) || !seen.ModTime().Equal(now.ModTime()) || seen.Size() != now.Size(), nil
+}
+
+func (l *Log) checkpointPath() string { return filepath.Join(l.dir, recovery.CheckpointName) }
+
+// rereader is for who reads a log that another process writes, and meets
+// damage: perhaps the log was cut, and written anew from there on.
+type rereader struct {
+	met   *DamageError // the last time
+	times int          // in a row
+}
+
+// again says whether to look the offset up again: the files have changed, and
+// were looked at anew. Damage that is there all the same in a log that goes on
+// changing is believed in the end.
+func (r *rereader) again(l *Log, err error) bool {
+	return err != nil && l.opts.Mode == ReadOnly && r.reread(l, err)
+}
+
+func (r *rereader) reread(l *Log, err error) bool {
+	const times = 10
+	var d *DamageError
+	if !errors.As(err, &d) {
+		return false
+	}
+	if r.met == nil || r.met.Path != d.Path || r.met.Position != d.Position {
+		r.times = 0
+	}
+	if r.times++; r.times > times {
+		return false
+	}
+	r.met = d
+	l.commit.acquire()
+	defer l.release()
+	if l.closed.Load() {
+		return false
+	}
+	changed, err := l.filesChanged()
+	return err == nil && changed && l.lookAnewHeld(context.Background()) == nil
 }
 
 // extend takes in batches that were added to the newest segment.
@@ -59,13 +138,30 @@ func (l *Log) extend(ctx context.Context) (grown bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	grownTo := segment.OpenGrowing(l.cfg, after)
-	l.set.Store(l.set.Load().change([]*segment.Segment{newest}, grownTo))
-	l.end.Store(after.Next)
-	if err := l.mu.state.replay([]*segment.Segment{grownTo}, before.Next, after.Next); err != nil {
-		return true, err
+	// Batches are taken in before they are seen: a reader of committed ones goes
+	// by what is known of their transactions.
+	file, fileErr := l.readEpochsOf(l.First(), after.Next)
+	p := replay{epochs: watchEpochs(l.mu.state.epochs, file, fileErr == nil, before.Next, l.First())}
+	if err := p.into(&l.mu.state, []*segment.Segment{grownTo}, before.Next, after.Next); err != nil {
+		l.mu.stateTorn = true
+		return false, errors.Join(err, grownTo.Close())
 	}
-	l.publishLocked()
+	l.set.Store(l.set.Load().change([]*segment.Segment{newest}, grownTo))
+	l.atOnceLocked(func() {
+		l.end.Store(after.Next)
+		l.publishLocked()
+	})
 	return true, newest.Close()
+}
+
+// filesChanged says whether the writing process has done something since the last
+// look that is not an append.
+func (l *Log) filesChanged() (bool, error) {
+	changed, err := l.namesChanged()
+	if changed || err != nil {
+		return changed, err
+	}
+	return l.checkpointChanged()
 }
 
 // namesChanged says whether the directory has other segments than the set, or
@@ -88,6 +184,11 @@ func (l *Log) namesChanged() (bool, error) {
 		}
 		if info, err := e.Info(); err == nil && s != set.newest() && info.Size() != s.Size() {
 			return true, nil // compacted
+		}
+	}
+	for _, s := range set.all() {
+		if s.Absent() {
+			n++
 		}
 	}
 	if n != set.len() {

@@ -1,9 +1,12 @@
 package log_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -13,15 +16,15 @@ import (
 
 	"github.com/seglog/seglog/internal/vfs"
 	"github.com/seglog/seglog/log"
-	"github.com/seglog/seglog/record"
 	"github.com/seglog/seglog/retention"
 )
 
 // TestRetain by each policy, on segments of five records, one a minute: bases
-// 0, 5, 10, 15 and the active one at 20.
+// 0, 5, 10, 15 and the active one at 20, four minutes old.
 func TestRetain(t *testing.T) {
 	now := someTime.Add(25 * time.Minute)
 	floor := func(at int64) retention.Policy { return retention.Floor(func() int64 { return at }) }
+	const all = 22 // a new segment is begun there, and the active one goes, too
 	for _, c := range []struct {
 		policy retention.Policy
 		first  int64
@@ -30,15 +33,21 @@ func TestRetain(t *testing.T) {
 		{retention.MaxAge(time.Hour), 0},
 		{retention.MaxAge(21 * time.Minute), 0}, // the youngest of a segment decides
 		{retention.MaxAge(21*time.Minute - 1), 5},
-		{retention.MaxAge(0), 20},
+		{retention.MaxAge(4 * time.Minute), 20},
+		{retention.MaxAge(0), all},
+		{retention.MaxAge(-1), 0}, // none, as Kafka's
 		{retention.MaxBytes(1 << 20), 0},
 		{retention.MaxBytes(3 * 1000), 5},
-		{retention.MaxBytes(0), 20},
+		{retention.MaxBytes(1), 20},
+		{retention.MaxBytes(0), all},
+		{retention.MaxBytes(-1), 0},
 		{floor(4), 0},
 		{floor(5), 5},
 		{floor(100), 20},
 		{retention.Any(floor(5), retention.MaxAge(16*time.Minute-1)), 10},
 		{retention.All(floor(5), retention.MaxAge(0)), 5},
+		{retention.All(floor(100), retention.MaxAge(0)), 20},
+		{retention.Any(floor(5), retention.MaxAge(0)), all},
 		{retention.Any(), 0},
 		{retention.All(), 0},
 	} {
@@ -62,9 +71,10 @@ func TestRetain(t *testing.T) {
 			assert.Equal(t, len(expired), len(dropped))
 			assert.Equal(t, c.first, l.First())
 			assert.Equal(t, int64(22), l.End())
-			gone := int(c.first / 5)
-			assert.Equal(t, []int64{0, 5, 10, 15, 20}[gone:], bases(l))
+			gone := int(c.first+4) / 5
+			assert.Equal(t, []int64{0, 5, 10, 15, 20, 22}[gone:max(gone+1, 5)], bases(l))
 			if gone > 0 {
+				before[4].Active = false
 				assert.Equal(t, before[:gone], dropped)
 				require.Len(t, events, 1)
 				assert.Equal(t, c.policy.String(), events[0].Reason)
@@ -96,7 +106,7 @@ func TestRetainContext(t *testing.T) {
 // TestPitfallR3: a retention that fails says so each time and goes on working.
 func TestPitfallR3RetainFails(t *testing.T) {
 	o := small()
-	o.Retention = retention.MaxBytes(0)
+	o.Retention = retention.MaxBytes(1)
 	l, faulty, _ := inMem(t, o)
 	fill(t, l, 12)
 	faulty.Add(vfs.Rule{Op: vfs.OpRemove, Path: "*.log", Err: syscall.EPERM})
@@ -109,49 +119,6 @@ func TestPitfallR3RetainFails(t *testing.T) {
 	_, err = l.Retain(ctx)
 	assert.NoError(t, err)
 	assert.NotContains(t, names(t, faulty, "log"), "00000000000000000000.log")
-}
-
-// greedy is a policy that asks for more than there is.
-type greedy int
-
-func (p greedy) Expired(s []retention.Segment, _ time.Time) int { return len(s) + int(p) }
-func (p greedy) String() string                                 { return "greedy" }
-
-// TestRetainKeepsTheActiveSegment whatever the policy says.
-func TestRetainKeepsTheActiveSegment(t *testing.T) {
-	for more, first := range map[int]int64{5: 10, 0: 10, -100: 0} {
-		o := small()
-		o.Retention = greedy(more)
-		l, _, _ := inMem(t, o)
-		fill(t, l, 12)
-		dropped, err := l.Retain(ctx)
-		require.NoError(t, err)
-		assert.Len(t, dropped, int(first/5))
-		assert.Equal(t, first, l.First())
-		wantValues(t, l)
-	}
-}
-
-// TestRetainWithoutTimes goes by the files' times where records have none.
-func TestRetainWithoutTimes(t *testing.T) {
-	o := small()
-	now := time.Now()
-	o.Retention = retention.MaxAge(time.Hour)
-	o.Env.Now = func() time.Time { return now }
-	l, _, _ := inMem(t, o)
-	for i := range 12 {
-		raw := encode(t, record.BatchOptions{BaseOffset: int64(i)}, rec(value(i)))
-		_, err := l.AppendBatch(raw, log.FromLeader)
-		require.NoError(t, err)
-	}
-	assert.True(t, l.Segments()[0].MaxTime.IsZero())
-	dropped, err := l.Retain(ctx)
-	assert.NoError(t, err)
-	assert.Empty(t, dropped)
-	now = now.Add(2 * time.Hour)
-	dropped, err = l.Retain(ctx)
-	assert.NoError(t, err)
-	assert.Len(t, dropped, 2)
 }
 
 func TestMaintain(t *testing.T) {
@@ -182,7 +149,7 @@ func TestMaintain(t *testing.T) {
 	})
 	t.Run("Retain", func(t *testing.T) {
 		o := small()
-		o.Retention = retention.MaxBytes(0)
+		o.Retention = retention.MaxBytes(1)
 		l, faulty, _ := inMem(t, o)
 		fill(t, l, 12)
 		faulty.Add(vfs.Rule{Op: vfs.OpRemove, Count: 3, Err: syscall.EPERM})
@@ -201,6 +168,33 @@ func TestMaintain(t *testing.T) {
 		faulty.Add(vfs.Rule{Op: vfs.OpSync, Count: 1, Err: syscall.EIO})
 		fill(t, l, 1)
 		assert.ErrorIs(t, l.Maintain(ctx, log.Every{Sync: time.Millisecond}), log.ErrFailed)
+	})
+	t.Run("the disk is full, and has room again", func(t *testing.T) {
+		for name, every := range map[string]log.Every{"checkpoint": {Sync: time.Millisecond}, "bytes": {SyncBytes: 1}} {
+			o := small()
+			var told atomic.Int64
+			o.Logger = slog.New(slog.NewTextHandler(writerFunc(func(line []byte) (int, error) {
+				if bytes.Contains(line, []byte("a sync failed")) && bytes.Contains(line, []byte("no space left")) {
+					told.Add(1)
+				}
+				return len(line), nil
+			}), nil))
+			l, faulty, _ := inMem(t, o)
+			fill(t, l, 2)
+			faulty.Add(vfs.Rule{Op: vfs.OpCreate, Path: "seglog.checkpoint*", Err: syscall.ENOSPC})
+			stop := maintain(t, l, every)
+			time.Sleep(8 * time.Millisecond) // a look at what was there before
+			fill(t, l, 12)                   // over a roll, of which the checkpoint has to know
+			soon(t, name+": the failure is told", func() bool { return told.Load() > 0 })
+			if name == "bytes" {
+				time.Sleep(50 * time.Millisecond)
+				assert.LessOrEqual(t, told.Load(), int64(2), "not at each look")
+			}
+			assert.Less(t, l.Durable(), int64(14))
+			faulty.Clear()
+			soon(t, name+": all is durable", func() bool { return l.Durable() == 14 })
+			assert.NoError(t, stop())
+		}
 	})
 	t.Run("the log is closed", func(t *testing.T) {
 		for _, every := range []log.Every{{Sync: time.Millisecond}, {SyncBytes: 1}, {Retain: time.Millisecond}} {
@@ -225,3 +219,7 @@ func TestMaintain(t *testing.T) {
 		assert.ErrorIs(t, ro.Maintain(ctx, log.Every{Sync: time.Millisecond}), log.ErrReadOnly)
 	})
 }
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

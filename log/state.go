@@ -6,11 +6,12 @@ import (
 	"math"
 	"slices"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/seglog/seglog/index"
 	"github.com/seglog/seglog/internal/epochs"
 	"github.com/seglog/seglog/internal/producers"
 	"github.com/seglog/seglog/record"
-	"github.com/seglog/seglog/segment"
 )
 
 // state is what a log knows of its batches beside where they are. All of it is
@@ -19,13 +20,47 @@ type state struct {
 	producers producers.Table
 	epochs    epochs.History
 	aborted   []index.AbortedTxn // by marker; never changed in place: readers have it
+	// led is the newest leader epoch there was, 0 for none. A cut may drop all that
+	// it wrote, but whoever led still does: batches begun here carry it, or an older
+	// epoch would follow it in the files.
+	led int32
 }
 
-// noted is a producer state that was made durable.
+// noted is a state that was made durable, as checkpoints refer to it.
 type noted struct {
-	at      int64 // as of this offset
-	count   int   // of producers; their state is in at's snapshot file
-	aborted int   // aborted transactions below at
+	at       int64  // as of this offset
+	count    int    // of producers; their state is in at's snapshot file
+	snapshot uint64 // xxhash64 of that file, 0 for none
+	ended    int    // transactions that ended below at and above the high watermark
+	aborts
+}
+
+// aborts is what is noted of aborted transactions.
+type aborts struct {
+	aborted int
+	sum     uint64 // xxhash64 of their entries, 0 for none
+}
+
+// abortsOf is what is noted of those in the list whose markers are in [from, end).
+func abortsOf(list []index.AbortedTxn, from, end int64) (n aborts) {
+	var entries []byte
+	for _, a := range list {
+		if a.Last >= from && a.Last < end {
+			entries = index.AppendTxn(entries, a)
+			n.aborted++
+		}
+	}
+	if n.aborted > 0 {
+		n.sum = xxhash.Sum64(entries)
+	}
+	return n
+}
+
+// epochsSum is the xxhash64 of the part of a history that is in [start, end).
+func epochsSum(h epochs.History, start, end int64) uint64 {
+	h.TruncateFromEnd(end)
+	h.TruncateFromStart(start)
+	return xxhash.Sum64(h.Encode())
 }
 
 // latestEpoch is the newest leader epoch, -1 for none.
@@ -34,6 +69,13 @@ func (s *state) latestEpoch() int32 {
 		return e.Epoch
 	}
 	return -1
+}
+
+// assign notes that the leader of epoch writes from start on, and reports whether
+// that is news.
+func (s *state) assign(epoch int32, start int64) bool {
+	s.led = max(s.led, epoch)
+	return s.epochs.Assign(epoch, start)
 }
 
 // markerOf reads a control batch: nil if it ends no transaction.
@@ -77,61 +119,30 @@ func (s *state) take(h *record.BatchHeader, m *producers.Marker, base int64) (a 
 		return a, true
 	case !h.Control():
 		s.producers.Append(h, base)
+	case h.Count == 0 && h.ProducerID >= 0:
+		s.producers.AppendEmptied(h)
 	}
 	return a, false
 }
 
-// replay takes in the batches of [from, end), which are in the log.
-func (s *state) replay(segments []*segment.Segment, from, end int64) error {
-	for _, seg := range segments {
-		if seg.Next() <= from || seg.Base() >= end {
-			continue
-		}
-		err := seg.Walk(max(from, seg.Base()), func(b record.Batch) error {
-			if b.BaseOffset < from {
-				return nil
-			}
-			if b.BaseOffset >= end {
-				return errStop
-			}
-			if b.LeaderEpoch > s.latestEpoch() { // older ones are known, or were given up
-				s.epochs.Assign(b.LeaderEpoch, b.BaseOffset)
-			}
-			if b.ProducerID < 0 {
-				return nil
-			}
-			m, err := markerOf(b)
-			if err != nil {
-				return nil // met by who reads it
-			}
-			s.take(&b.BatchHeader, m, b.BaseOffset)
-			return nil
-		})
-		if err != nil && err != errStop {
-			return err
-		}
-	}
-	s.producers.SetNext(end)
-	return nil
-}
-
 var errStop = fmt.Errorf("log: stop")
 
-// publishLocked lets readers see the state's transactions.
+// publishLocked lets readers see the state's transactions and leader epoch. It
+// is called where the watermarks that it goes with are changed: see atOnce.
 func (l *Log) publishLocked() {
 	aborted := l.mu.state.aborted
 	l.aborted.Store(&aborted)
-	unstable, ok := l.mu.state.producers.FirstUnstable(l.HighWatermark())
+	table := &l.mu.state.producers
+	if !l.replicated.Load() {
+		table.Replicated(l.end.Load())
+	}
+	unstable, ok := table.FirstUnstable(l.highWatermarkNow())
 	if !ok {
 		unstable = math.MaxInt64
 	}
 	l.unstable.Store(unstable)
+	l.epoch.Store(l.mu.state.latestEpoch())
 }
-
-// LastStable is the last stable offset: below it every transaction is decided.
-// A reader that wants committed records only reads up to here (isolation.level
-// read_committed). Of a transaction that began below First it is First.
-func (l *Log) LastStable() int64 { return min(max(l.unstable.Load(), l.First()), l.HighWatermark()) }
 
 // AbortedTxn is an aborted transaction: its producer, its first record and its
 // marker.

@@ -34,8 +34,10 @@ func (l *Log) info(s *segment.Segment) SegmentInfo {
 }
 
 // Segments lists the segments, oldest first, the active one last.
-func (l *Log) Segments() []SegmentInfo {
-	all := l.set.Load().all()
+func (l *Log) Segments() []SegmentInfo { return l.infos(l.set.Load()) }
+
+func (l *Log) infos(set *set) []SegmentInfo {
+	all := set.all()
 	infos := make([]SegmentInfo, len(all))
 	for i, s := range all {
 		infos[i] = l.info(s)
@@ -46,7 +48,10 @@ func (l *Log) Segments() []SegmentInfo {
 
 // Stats gathers figures; it takes no lock and time in the number of segments.
 func (l *Log) Stats() Stats {
-	s := Stats{First: l.First(), HighWatermark: l.HighWatermark(), Durable: l.Durable(), End: l.End(), Mapped: l.cfg.Cache.Mapped()}
+	s := atOnce(l, func() Stats {
+		return Stats{First: l.first.Load(), HighWatermark: l.highWatermarkNow(), Durable: l.durable.Load(), End: l.end.Load()}
+	})
+	s.Mapped = l.cfg.Cache.Mapped()
 	for _, seg := range l.set.Load().all() {
 		s.Segments++
 		s.Bytes += seg.Size()

@@ -4,12 +4,16 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io/fs"
 	"runtime"
 	"slices"
 	"sync/atomic"
+	"syscall"
 	"time"
 
+	"github.com/seglog/seglog/internal/epochs"
 	"github.com/seglog/seglog/internal/notify"
+	"github.com/seglog/seglog/internal/producers"
 	"github.com/seglog/seglog/segment"
 )
 
@@ -32,14 +36,18 @@ type commit struct {
 	durable []segment.Facts
 	// stale says that durable does not describe all that is below Durable.
 	stale bool
-	// noted is the producer state that checkpoints refer to; superseded is the
-	// offset of a snapshot file that the last one made useless, 0 for none.
+	// noted is the producer state that the next checkpoint refers to; superseded
+	// are the offsets of the snapshot files that it makes useless.
 	noted      noted
-	superseded int64
+	epochs     epochs.History  // as of noted, or later
+	ended      []producers.Txn // those of noted
+	superseded []int64
 	// synced are events to be told of when the holder lets go.
 	synced []SyncEvent
-	// undead are segments taken out whose files could not be unlinked yet.
-	undead []*segment.Segment
+	// seen is the checkpoint file as of the last look at a log opened read-only;
+	// dropping, that a DropFrom was under way.
+	seen     fs.FileInfo
+	dropping bool
 }
 
 // free says that nobody has it or has a ticket.
@@ -57,14 +65,22 @@ func (c *commit) acquire() {
 }
 
 // release lets the next one have it, and tells of what was synced meanwhile.
-func (l *Log) release() {
+func (l *Log) release() { l.tellSynced(l.giveUp()) }
+
+// giveUp is release that leaves the telling to the caller, who holds something
+// else yet.
+func (l *Log) giveUp() []SyncEvent {
 	c := &l.commit
 	events := c.synced
 	c.synced = nil
 	c.held.Store(false)
 	c.freed.Notify()
+	return events
+}
+
+func (l *Log) tellSynced(events []SyncEvent) {
 	for _, e := range events {
-		l.opts.Trace.Synced(e)
+		tell(l, l.opts.Trace.Synced, e)
 	}
 }
 
@@ -87,8 +103,14 @@ func (c *commit) find(base int64) (int, bool) {
 	})
 }
 
-// Sync makes everything appended before the call durable.
-func (l *Log) Sync(ctx context.Context) error { return l.syncTo(ctx, l.End()) }
+// Sync makes everything appended before the call durable. After ErrFailed it is
+// that, whatever was appended.
+func (l *Log) Sync(ctx context.Context) error {
+	if err := l.writable(); errors.Is(err, ErrFailed) {
+		return err
+	}
+	return l.syncTo(ctx, l.End())
+}
 
 // syncTo returns when the records below offset are durable. Whoever finds no
 // sync under way leads one, for everything appended until then; the others
@@ -132,13 +154,17 @@ func (l *Log) syncStateHeld(withState bool) error {
 		defer l.mu.Unlock()
 		return l.mu.failed
 	}
-	target, active, facts := l.end.Load(), l.mu.active, l.mu.active.Facts()
-	sealed, names := l.mu.unsynced, l.mu.newNames
-	l.mu.newNames = false
+	target, active, facts, sealed := l.end.Load(), l.mu.active, l.mu.active.Facts(), l.mu.unsynced
 	var snap *snapshot
 	if withState || len(sealed) > 0 {
-		snap = l.snapshotLocked(target)
+		var err error
+		if snap, err = l.snapshotLocked(target); err != nil {
+			l.mu.Unlock()
+			return err
+		}
 	}
+	names := l.mu.newNames
+	l.mu.newNames = false
 	l.mu.Unlock()
 	if target == l.durable.Load() && len(sealed) == 0 && !names && !l.commit.stale && (snap == nil || snap.noted == l.commit.noted) {
 		return nil
@@ -146,17 +172,16 @@ func (l *Log) syncStateHeld(withState bool) error {
 
 	began := time.Now()
 	err := l.syncFiles(sealed, active, names)
-	if err != nil {
-		err = l.fail(err)
-	} else {
+	if err == nil {
 		l.noteDurable(sealed, facts)
-		err = l.keep(snap)
-		if err == nil && len(sealed) > 0 {
+		if err = l.keep(snap); err == nil && len(sealed) > 0 {
 			err = l.syncedPast(sealed)
 		}
 	}
 	if err == nil {
 		l.durable.Store(target)
+	} else {
+		l.leave(snap, names)
 	}
 	if l.opts.Trace.Synced != nil {
 		l.commit.synced = append(l.commit.synced, SyncEvent{Durable: l.durable.Load(), Took: time.Since(began),
@@ -166,18 +191,57 @@ func (l *Log) syncStateHeld(withState bool) error {
 }
 
 func (l *Log) syncFiles(sealed []*segment.Segment, active *segment.Segment, names bool) error {
-	for _, s := range sealed {
+	for _, s := range append(slices.Clone(sealed), active) {
 		if err := s.Sync(); err != nil {
-			return err
+			return l.notSynced(err)
 		}
 	}
-	if err := active.Sync(); err != nil {
-		return err
-	}
 	if names {
-		return l.cfg.FS.SyncDir(l.dir)
+		return l.syncNames()
 	}
 	return nil
+}
+
+// notSynced makes a failed sync final. That a file could not be opened for it
+// is none.
+func (l *Log) notSynced(err error) error {
+	if errors.Is(err, segment.ErrNotSynced) {
+		return l.fail(err)
+	}
+	return err
+}
+
+// syncNames makes the directory's names durable. A directory has to be opened
+// for that, which a sync does not say of itself, so the lack of a descriptor is
+// not final.
+func (l *Log) syncNames() error {
+	err := l.cfg.FS.SyncDir(l.dir)
+	if failedSyncDir(err) {
+		return l.fail(err)
+	}
+	return err
+}
+
+func (l *Log) syncNamesLocked() error {
+	err := l.cfg.FS.SyncDir(l.dir)
+	if failedSyncDir(err) {
+		return l.failLocked(err)
+	}
+	return err
+}
+
+func failedSyncDir(err error) bool {
+	return err != nil && !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE)
+}
+
+// leave leaves what a sync that failed was to do to the next.
+func (l *Log) leave(snap *snapshot, names bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mu.newNames = l.mu.newNames || names
+	if snap != nil {
+		l.mu.txnFiles = append(snap.txnFiles, l.mu.txnFiles...)
+	}
 }
 
 func (l *Log) noteDurable(sealed []*segment.Segment, active segment.Facts) {
@@ -198,12 +262,10 @@ func (l *Log) noteDurable(sealed []*segment.Segment, active segment.Facts) {
 // past a segment's end always moves the recovery point is what lets recovery
 // tell a tear from damage.
 func (l *Log) syncedPast(sealed []*segment.Segment) error {
-	var errs []error
 	for _, s := range sealed {
-		errs = append(errs, s.SyncIndexes(), s.CloseFile())
-	}
-	if err := errors.Join(errs...); err != nil {
-		return l.fail(err)
+		if err := errors.Join(s.SyncIndexes(), s.CloseFile()); err != nil {
+			return l.notSynced(err)
+		}
 	}
 	if err := l.writeCheckpoint(l.first.Load(), l.commit.durable, false); err != nil {
 		return err // for want of room, say: the next sync tries again

@@ -119,6 +119,7 @@ func TestSyncContext(t *testing.T) {
 // TestPitfallA1: a failed sync is final until the log is opened again; reads go
 // on.
 func TestPitfallA1FailedSync(t *testing.T) {
+	// Relies on A4 (docs/ASSUMPTIONS.md).
 	var events []log.SyncEvent
 	o := small()
 	o.Trace.Synced = func(e log.SyncEvent) { events = append(events, e) }
@@ -163,6 +164,40 @@ func TestPitfallA1FailedSync(t *testing.T) {
 	_, err = again.AppendSync(ctx, rec(value(14)))
 	assert.NoError(t, err)
 	wantValues(t, again)
+}
+
+// TestAppendSyncTells: where an AppendSync failed, its offset tells whether the
+// records are in the log and only the sync is to be tried again.
+func TestAppendSyncTells(t *testing.T) {
+	l, faulty, _ := inMem(t, small())
+	fill(t, l, 5)
+	for nth := 0; ; nth++ {
+		for l.End()%5 != 0 { // the next one rolls
+			fill(t, l, 1)
+		}
+		end := l.End()
+		rule := faulty.Add(vfs.Rule{Op: vfs.OpCreate | vfs.OpWriteAt | vfs.OpAllocate, After: nth, Count: 1, Err: syscall.EDQUOT})
+		first, err := l.AppendSync(ctx, rec(value(int(end))))
+		faulty.Clear()
+		switch {
+		case err == nil:
+			require.Equal(t, end, first)
+		case first < 0:
+			require.Equal(t, end, l.End())
+			_, err = l.AppendSync(ctx, rec(value(int(end))))
+			require.NoError(t, err)
+		default:
+			require.Equal(t, end, first)
+			require.NoError(t, l.Sync(ctx))
+		}
+		require.Equal(t, end+1, l.End())
+		require.Equal(t, end+1, l.Durable())
+		wantValues(t, l)
+		if rule.Failed() == 0 {
+			require.Greater(t, nth, 5)
+			return
+		}
+	}
 }
 
 // TestEverySyncCanFail fails each sync, of files and directories, in turn: who

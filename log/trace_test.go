@@ -1,6 +1,7 @@
 package log_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -77,6 +78,47 @@ func TestHooksMayCallTheLog(t *testing.T) {
 	for _, what := range []string{"Recovered", "Rolled", "Synced", "Dropped"} {
 		assert.NotZero(t, fired[what], what)
 	}
+}
+
+// TestScanned: whoever opens a log is told of every byte that is verified for
+// it: all of one without a checkpoint, what lies behind one after a crash, and
+// nothing after a clean close.
+func TestScanned(t *testing.T) {
+	o, mem := log.Options{SegmentBytes: 8 << 20}, vfs.NewMem()
+	o.Env.FS = mem
+	fill := func(l *log.Log, batches int) {
+		for range batches {
+			_, err := l.Append(rec(strings.Repeat("v", 1<<20)))
+			require.NoError(t, err)
+		}
+	}
+	events := 0
+	scanned := func(mem *vfs.Mem) (bytes int64) {
+		o.Env.FS, events = mem, 0
+		o.Trace.Scanned = func(e log.ScanEvent) {
+			require.Equal(t, "log", e.Dir)
+			require.Positive(t, e.Bytes)
+			bytes, events = bytes+e.Bytes, events+1
+		}
+		o.Mode = log.ReadOnly
+		require.NoError(t, open(t, "log", o).Close())
+		o.Mode, o.Trace.Scanned = log.ReadWrite, nil
+		return bytes
+	}
+	l := open(t, "log", o)
+	fill(l, 12)
+	require.NoError(t, l.Checkpoint(ctx))
+	before := l.Stats().Bytes
+	fill(l, 6)
+	all := l.Stats().Bytes
+	mem = mem.Kill()
+	require.Equal(t, all-before, scanned(mem))
+	l = open(t, "log", o)
+	require.NoError(t, l.Close())
+	require.Zero(t, scanned(mem))
+	require.NoError(t, mem.Remove("log/"+recovery.CheckpointName))
+	require.Equal(t, all, scanned(mem))
+	require.Greater(t, events, len(l.Segments()), "more than once in a segment")
 }
 
 func TestSegmentsAndStats(t *testing.T) {

@@ -1,51 +1,40 @@
-package log_test
+package log
 
 import (
-	"sync"
-	"sync/atomic"
+	"runtime"
 	"testing"
-
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
-	"github.com/seglog/seglog/log"
 )
 
-// Who wants to take segments out is served in turn, however many keep syncing:
-// while it waits only those who were before it, and the one at work, sync.
-func TestDropIsServedInTurn(t *testing.T) {
-	var syncs atomic.Int64
-	o := small()
-	o.Trace.Synced = func(log.SyncEvent) { syncs.Add(1) }
-	l, _, _ := inMem(t, o)
-	fill(t, l, 200)
-	stop := make(chan struct{})
-	var busy sync.WaitGroup
-	for i := range 4 {
-		busy.Go(func() {
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				_, err := l.AppendSync(ctx, rec(value(0)))
-				if i == 0 {
-					err = l.Checkpoint(ctx)
-				}
-				if !assert.NoError(t, err) {
-					return
-				}
-			}
-		})
+// Who must have the commit right, to take segments out say, gets it in turn: who
+// would only lead a sync is not served before, or a stream of them could keep it
+// for ever.
+func TestCommitIsServedInTurn(t *testing.T) {
+	var c commit
+	if !c.try() {
+		t.Fatal("it is free and cannot be had")
 	}
-	worst := int64(0)
-	for range 100 {
-		before := syncs.Load()
-		require.NoError(t, l.DropBefore(l.First()+1))
-		worst = max(worst, syncs.Load()-before)
+	got := make(chan int)
+	for i := range 3 {
+		go func() {
+			c.acquire()
+			got <- i
+		}()
+		for c.tickets.Load() <= int64(i) { // it has its ticket
+			runtime.Gosched()
+		}
 	}
-	close(stop)
-	busy.Wait()
-	assert.Less(t, worst, int64(12), "the longest wait, in syncs of others")
+	for i := range 3 {
+		c.held.Store(false) // given up, and nobody has been woken yet
+		if c.try() {
+			t.Error("who has no ticket was served before one who has")
+		}
+		c.freed.Notify()
+		if next := <-got; next != i {
+			t.Errorf("%d was served, want %d", next, i)
+		}
+	}
+	c.held.Store(false)
+	if !c.try() {
+		t.Error("it is free and cannot be had")
+	}
 }
