@@ -72,7 +72,7 @@ func (x *machine) crashInside() {
 		}
 	}
 	given, want := x.records(x.m.End)
-	offset, what := x.offset("edge"), x.c.pick("what", 6)
+	offset, what := x.offset("edge"), x.c.pick("what", 7)
 	x.note("crash at call %d (power %t, seed %d) of %d with %d records and offset %d", left, power, seed, what, len(given), offset)
 	var err error
 	closed := false
@@ -89,6 +89,9 @@ func (x *machine) crashInside() {
 		err = x.l.Checkpoint(ctx)
 	case 5:
 		err, closed = x.l.Close(), true
+	case 6:
+		offset = max(offset, 0)
+		err = x.l.DropAll(offset)
 	}
 	x.crash = nil
 	// The model as it is when the call came to its end.
@@ -99,6 +102,8 @@ func (x *machine) crashInside() {
 		x.m.DropBefore(offset)
 	case what == 3 && offset >= x.m.First:
 		x.m.DropFrom(offset)
+	case what == 6:
+		x.m.DropAll(offset)
 	}
 	if dead == nil { // it was over before
 		switch {
@@ -109,7 +114,7 @@ func (x *machine) crashInside() {
 		case !errors.Is(err, record.ErrTooLarge):
 			x.must(err, "uninterrupted")
 		}
-		if err == nil && (what == 1 || what >= 4) {
+		if err == nil && (what == 1 || what == 4 || what == 5) {
 			x.m.Sync()
 		}
 		if closed {
@@ -124,6 +129,15 @@ func (x *machine) crashInside() {
 			x.failf("the log starts at %d after a crash in DropBefore, want %d or %d", first, before.First, after.First)
 		}
 		durable = after.Durable
+		if what == 6 {
+			if first != offset || x.l.End() != offset { // it had not begun to count
+				x.m, durable = before, before.Durable
+			}
+			if !power {
+				x.m.Durable = x.m.End
+			}
+			return durable
+		}
 		switch {
 		case what == 3: // any end between the two
 			x.m = before

@@ -18,9 +18,9 @@ import (
 	"github.com/seglog/seglog/record"
 )
 
-var kills = flag.Int("kills", 25, "how often TestKill kills")
+var kills = flag.Int("kills", 25, "how often TestPitfallT3Kill kills")
 
-// childEnv names the directory that a process started by TestKill appends to.
+// childEnv names the directory that a process started by TestPitfallT3Kill appends to.
 const childEnv = "SEGLOG_KILL_CHILD"
 
 const appenders = 4
@@ -78,11 +78,12 @@ func child(dir string) {
 	select {}
 }
 
-// TestKill kills a process that appends, again and again (pitfall T3): opening
+// TestPitfallT3Kill kills a process that appends, again and again (pitfall T3): opening
 // never fails, and what is there is every record that was acknowledged, where
 // it was said to be, and no other but the one each appender was about to have
 // acknowledged.
-func TestKill(t *testing.T) {
+func TestPitfallT3Kill(t *testing.T) {
+	// Relies on A8, A12 (docs/ASSUMPTIONS.md).
 	for round := 0; round < *kills; {
 		h := &history{t: t, dir: t.TempDir()}
 		for range min(8, *kills-round) {

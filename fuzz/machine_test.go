@@ -104,6 +104,7 @@ func (x *machine) step() {
 		{2, func() { x.must(x.l.Checkpoint(ctx), "Checkpoint"); x.synced() }},
 		{6, x.dropBefore},
 		{6, x.dropFrom},
+		{1, x.dropAll},
 		{4, x.retain},
 		{12, x.readOne},
 		{3, x.tail},

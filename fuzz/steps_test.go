@@ -174,6 +174,13 @@ func (x *machine) dropFrom() {
 	x.m.DropFrom(offset)
 }
 
+func (x *machine) dropAll() {
+	start := max(x.offset("start"), 0)
+	x.note("drop all of [%d, %d) and start at %d", x.m.First, x.m.End, start)
+	x.must(x.l.DropAll(start), "DropAll")
+	x.m.DropAll(start)
+}
+
 func (x *machine) retain() {
 	x.floor = x.offset("floor")
 	bases := x.bases()

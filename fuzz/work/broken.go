@@ -1,0 +1,68 @@
+package work
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seglog/seglog/internal/vfs"
+)
+
+// Breaking is a file system that does something wrong, so that the other side
+// can be seen to notice:
+//
+//	sync    nothing is synced
+//	log     the logs of segments are not
+//	names   no directory is
+//	temp    files that are to replace others are not
+func Breaking(what string) (vfs.FS, error) {
+	b := broken{FS: vfs.OS}
+	switch what {
+	case "":
+		return vfs.OS, nil
+	case "sync":
+		b.names, b.skip = true, func(string) bool { return true }
+	case "log":
+		b.skip = func(name string) bool { return filepath.Ext(name) == ".log" }
+	case "names":
+		b.names, b.skip = true, func(string) bool { return false }
+	case "temp":
+		b.skip = func(name string) bool { return filepath.Ext(name) == vfs.TempSuffix }
+	default:
+		return nil, fmt.Errorf("nothing known to break is called %q", what)
+	}
+	return b, nil
+}
+
+type broken struct {
+	vfs.FS
+	names bool
+	skip  func(name string) bool
+}
+
+func (b broken) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	f, err := b.FS.OpenFile(name, flag, perm)
+	if err != nil || !b.skip(name) {
+		return f, err
+	}
+	return unsynced{f}, nil
+}
+
+func (b broken) MkdirAll(name string, perm fs.FileMode) error {
+	if b.names {
+		return os.MkdirAll(name, perm)
+	}
+	return b.FS.MkdirAll(name, perm)
+}
+
+func (b broken) SyncDir(name string) error {
+	if b.names {
+		return nil
+	}
+	return b.FS.SyncDir(name)
+}
+
+type unsynced struct{ vfs.File }
+
+func (unsynced) Sync() error { return nil }
