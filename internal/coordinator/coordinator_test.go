@@ -1,6 +1,7 @@
 package coordinator_test
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -24,6 +25,33 @@ func TestAsKafkaPrints(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, string(golden), dump(t, "testdata/"+name+".log", decode))
 	}
+}
+
+// TestGroupsAsKafkaPrints: records of every newer kind, made and printed by
+// Kafka 4.4's own classes, come out the same to the byte, and nothing that is
+// cut short is accepted.
+func TestGroupsAsKafkaPrints(t *testing.T) {
+	golden, err := os.ReadFile("testdata/groups.txt")
+	require.NoError(t, err)
+	kinds := make(map[byte]int)
+	for line := range strings.Lines(string(golden)) {
+		columns := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		require.Len(t, columns, 4)
+		key, err := hex.DecodeString(columns[0])
+		require.NoError(t, err)
+		value, err := hex.DecodeString(columns[1])
+		require.NoError(t, err)
+		k, v, err := coordinator.Offsets(key, value)
+		require.NoError(t, err, line)
+		require.Equal(t, columns[2], string(k))
+		require.Equal(t, columns[3], string(v))
+		for n := range len(value) {
+			_, _, err := coordinator.Offsets(key, value[:n:n])
+			require.ErrorIs(t, err, coordinator.ErrMalformed, "%d bytes of %x", n, value)
+		}
+		kinds[key[1]]++
+	}
+	require.Len(t, kinds, 19)
 }
 
 // TestAsKafkaPrintsOlder: the same of three partitions of older brokers, with
@@ -116,7 +144,8 @@ func TestVersions(t *testing.T) {
 }
 
 func TestUnknown(t *testing.T) {
-	for key, value := range map[string]string{"\x00\x03\x00\x01g": "", "\xff\xff": "", offsetKey: "\x00\x05", groupKey: "\x00\x09"} {
+	for key, value := range map[string]string{"\x00\x09\x00\x01g": "", "\x00\x12\x00\x01g": "", "\x00\x18\x00\x01g": "", "\xff\xff": "",
+		"\x00\x03\x00\x01g": "\x00\x01", offsetKey: "\x00\x05", groupKey: "\x00\x09"} {
 		_, _, err := coordinator.Offsets([]byte(key), []byte(value))
 		require.ErrorIs(t, err, coordinator.ErrUnknown)
 	}

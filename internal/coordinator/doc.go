@@ -12,10 +12,11 @@
 //
 //	__consumer_offsets   key 0, 1  OffsetCommitKey      value 0 to 4, flexible from 4
 //	                     key 2     GroupMetadataKey     value 0 to 4, flexible from 4
+//	                     key 3 to 23, see groupRecords  value 0, flexible
 //	__transaction_state  key 0     TransactionLogKey    value 0 to 1, flexible from 1
 //
-// The keys from 3 on, of the groups of KIP-848 and of share groups, are not
-// read: ErrUnknown.
+// Those from 3 on are of the groups of KIP-848, of share groups and of streams
+// groups, as of Kafka 4.4. What comes later is ErrUnknown.
 //
 // Text is JSON in the form of kafka-dump-log with --offsets-decoder and
 // --transaction-log-decoder.

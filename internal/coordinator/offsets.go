@@ -11,44 +11,41 @@ func Offsets(key, value []byte) (keyJSON, valueJSON []byte, err error) {
 		case 2:
 			return groupKey, groupValue
 		}
+		if g, ok := groupRecords[kind]; ok {
+			return g.schemas()
+		}
 		return nil, nil
 	})
 }
 
-func offsetKey(r *reader) any {
-	return struct {
-		Group     string `json:"group"`
-		Topic     string `json:"topic"`
-		Partition int32  `json:"partition"`
-	}{r.must(), r.must(), r.int32()}
+func offsetKey(r *reader) any { return readOffsetKey(r) }
+
+// offset is a committed offset as it is written.
+type offset struct {
+	Offset          int64   `json:"offset"`
+	LeaderEpoch     *int32  `json:"leaderEpoch,omitempty"` // 3+
+	Metadata        string  `json:"metadata"`
+	CommitTimestamp int64   `json:"commitTimestamp"`
+	ExpireTimestamp *int64  `json:"expireTimestamp,omitempty"` // 1
+	TopicID         *string `json:"topicId,omitempty"`         // 4+, tag 0
 }
 
 func offsetValue(r *reader, version int16) any {
-	const flexible, latest = 4, 4
-	if version < 0 || version > latest {
+	v, ok := readOffset(r, version)
+	if !ok {
 		return nil
 	}
-	var v struct {
-		Offset          int64   `json:"offset"`
-		LeaderEpoch     *int32  `json:"leaderEpoch,omitempty"` // 3+
-		Metadata        string  `json:"metadata"`
-		CommitTimestamp int64   `json:"commitTimestamp"`
-		ExpireTimestamp *int64  `json:"expireTimestamp,omitempty"` // 1
-		TopicID         *string `json:"topicId,omitempty"`         // 4+, tag 0
-	}
-	r.flexible = version >= flexible
-	v.Offset = r.int64()
+	o := offset{Offset: v.Offset, Metadata: v.Metadata, CommitTimestamp: v.CommitTimestamp}
 	if version >= 3 {
-		v.LeaderEpoch = new(r.int32())
+		o.LeaderEpoch = &v.LeaderEpoch
 	}
-	v.Metadata, v.CommitTimestamp = r.must(), r.int64()
 	if version == 1 {
-		v.ExpireTimestamp = new(r.int64())
+		o.ExpireTimestamp = &v.ExpireTimestamp
 	}
-	r.tags(map[int]func(*reader){0: func(r *reader) {
-		v.TopicID = new(base64.RawURLEncoding.EncodeToString(r.take(16)))
-	}})
-	return v
+	if v.TopicID != ([16]byte{}) {
+		o.TopicID = new(base64.RawURLEncoding.EncodeToString(v.TopicID[:]))
+	}
+	return o
 }
 
 func groupKey(r *reader) any {
@@ -78,29 +75,27 @@ type member struct {
 }
 
 func groupValue(r *reader, version int16) any {
-	const flexible, latest = 4, 4
-	if version < 0 || version > latest {
+	v, ok := readGroup(r, version)
+	if !ok {
 		return nil
 	}
-	r.flexible = version >= flexible
-	g := group{ProtocolType: r.must(), Generation: r.int32(), Protocol: r.text(), Leader: r.text()}
+	g := group{ProtocolType: v.ProtocolType, Generation: v.Generation, Protocol: v.Protocol, Leader: v.Leader}
 	if version >= 2 {
-		g.CurrentStateTimestamp = new(r.int64())
+		g.CurrentStateTimestamp = &v.CurrentStateTimestamp
 	}
-	g.Members = array(r, func(r *reader) (m member) {
-		m.MemberID = r.must()
+	if v.Members != nil {
+		g.Members = []member{}
+	}
+	for _, m := range v.Members {
+		w := member{MemberID: m.MemberID, ClientID: m.ClientID, ClientHost: m.ClientHost, SessionTimeout: m.SessionTimeout}
 		if version >= 3 {
-			m.GroupInstanceID = r.text() // a nil *string, and so null
+			w.GroupInstanceID = m.GroupInstanceID // a nil *string, and so null
 		}
-		m.ClientID, m.ClientHost = r.must(), r.must()
 		if version >= 1 {
-			m.RebalanceTimeout = new(r.int32())
+			w.RebalanceTimeout = &m.RebalanceTimeout
 		}
-		m.SessionTimeout = r.int32()
-		m.Subscription, m.Assignment = protocol(g.ProtocolType, r.bytes(), subscription), protocol(g.ProtocolType, r.bytes(), assignment)
-		r.tags(nil)
-		return m
-	})
-	r.tags(nil)
+		w.Subscription, w.Assignment = protocol(g.ProtocolType, m.Subscription, subscription), protocol(g.ProtocolType, m.Assignment, assignment)
+		g.Members = append(g.Members, w)
+	}
 	return g
 }
