@@ -1,0 +1,148 @@
+package kafka
+
+import (
+	"errors"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/seglog/seglog/broker"
+	"github.com/seglog/seglog/internal/kafkadir"
+)
+
+// What everybody may do where nobody is asked who he is, as Kafka without an
+// authorizer tells: a bit for each operation.
+const (
+	topicOperations   = 3576
+	clusterOperations = 8096
+)
+
+func serveMetadata(q *call, req *kmsg.MetadataRequest) (kmsg.Response, error) {
+	resp := kmsg.NewPtrMetadataResponse()
+	byID := false
+	for _, t := range req.Topics {
+		byID = byID || t.TopicID != broker.TopicID{}
+	}
+	if byID && q.version < 12 {
+		for _, t := range req.Topics {
+			resp.Topics = append(resp.Topics, missing(t.Topic, t.TopicID, kerr.InvalidRequest.Code))
+		}
+		resp.ControllerID = -1
+		return resp, nil
+	}
+	for _, t := range req.Topics {
+		if t.Topic == nil && t.TopicID == (broker.TopicID{}) {
+			for _, t := range req.Topics {
+				resp.Topics = append(resp.Topics, missing(kmsg.StringPtr(""), t.TopicID, kerr.UnknownServerError.Code))
+			}
+			resp.ControllerID = -1
+			return resp, nil
+		}
+	}
+	q.cluster(resp)
+	if q.version >= 8 && req.IncludeClusterAuthorizedOperations {
+		resp.AuthorizedOperations = clusterOperations
+	}
+	// No list is all of them, and in version 0, which cannot tell, an empty one is.
+	if req.Topics == nil || q.version == 0 && len(req.Topics) == 0 {
+		for _, t := range q.s.b.Topics() {
+			resp.Topics = append(resp.Topics, q.describe(t))
+		}
+	} else {
+		q.describeAsked(resp, req, byID)
+	}
+	if q.version >= 8 && req.IncludeTopicAuthorizedOperations {
+		for i := range resp.Topics {
+			resp.Topics[i].AuthorizedOperations = topicOperations
+		}
+	}
+	return resp, nil
+}
+
+// cluster tells of the one broker there is.
+func (q *call) cluster(resp *kmsg.MetadataResponse) {
+	one := kmsg.NewMetadataResponseBroker()
+	one.NodeID = q.s.b.NodeID()
+	one.Host, one.Port = q.s.address(q.c)
+	resp.Brokers = append(resp.Brokers, one)
+	resp.ClusterID, resp.ControllerID = kmsg.StringPtr(q.s.b.ClusterID()), one.NodeID
+}
+
+func (q *call) describeAsked(resp *kmsg.MetadataResponse, req *kmsg.MetadataRequest, byID bool) {
+	asked := make(map[partitionKey]bool)
+	for _, t := range req.Topics {
+		name := ""
+		if t.Topic != nil {
+			name = *t.Topic
+		}
+		if byID {
+			if name = ""; t.TopicID == (broker.TopicID{}) {
+				continue // an entry by name does not count beside one by id
+			}
+		}
+		key := partitionKey{topic: name, id: t.TopicID}
+		if asked[key] {
+			continue
+		}
+		asked[key] = true
+		resp.Topics = append(resp.Topics, q.describeOne(name, t.TopicID, req, byID))
+	}
+}
+
+func (q *call) describeOne(name string, id broker.TopicID, req *kmsg.MetadataRequest, byID bool) kmsg.MetadataResponseTopic {
+	if byID {
+		t, err := q.s.b.TopicByID(id)
+		if err != nil {
+			return missing(nil, id, code(err))
+		}
+		return q.describe(t)
+	}
+	t, err := q.s.b.Topic(name)
+	if err != nil {
+		t, err = q.autoCreate(name, q.version < 4 || req.AllowAutoTopicCreation)
+	}
+	if err != nil {
+		return missing(&name, id, code(err))
+	}
+	return q.describe(t)
+}
+
+// autoCreate creates a topic that somebody asks for, if that is wanted.
+func (q *call) autoCreate(name string, allowed bool) (*broker.Topic, error) {
+	switch {
+	case !kafkadir.ValidTopic(name):
+		return nil, kerr.InvalidTopicException
+	case !allowed || broker.Internal(name) || !q.s.b.ConfigBool("auto.create.topics.enable"):
+		return nil, kerr.UnknownTopicOrPartition
+	}
+	t, err := q.s.b.CreateTopic(q.ctx, broker.TopicSpec{Name: name})
+	switch {
+	case errors.Is(err, kerr.TopicAlreadyExists): // somebody else was faster
+		return q.s.b.Topic(name)
+	case errors.Is(err, kerr.InvalidTopicException): // it collides
+		return nil, kerr.UnknownTopicOrPartition
+	}
+	return t, err
+}
+
+func missing(name *string, id broker.TopicID, code int16) kmsg.MetadataResponseTopic {
+	t := kmsg.NewMetadataResponseTopic()
+	t.Topic, t.TopicID, t.ErrorCode = name, id, code
+	t.IsInternal = name != nil && broker.Internal(*name)
+	return t
+}
+
+func (q *call) describe(t *broker.Topic) kmsg.MetadataResponseTopic {
+	node := q.s.b.NodeID()
+	answer := missing(kmsg.StringPtr(t.Name()), t.ID(), 0)
+	for _, p := range t.Partitions() {
+		a := kmsg.NewMetadataResponseTopicPartition()
+		a.Partition, a.Leader, a.LeaderEpoch = p.Number(), node, p.LeaderEpoch()
+		a.Replicas, a.ISR, a.OfflineReplicas = []int32{node}, []int32{node}, []int32{}
+		if _, err := p.Log(); err != nil {
+			a.ErrorCode, a.Leader, a.ISR, a.OfflineReplicas = kerr.LeaderNotAvailable.Code, -1, []int32{}, []int32{node}
+		}
+		answer.Partitions = append(answer.Partitions, a)
+	}
+	return answer
+}
