@@ -38,7 +38,6 @@ type dumper struct {
 	records bool
 	as      choice
 	decode  coordinator.Decode // of the file's records, nil for none
-	clock   clock
 	faults  int
 }
 
@@ -53,6 +52,7 @@ func newDump() *cobra.Command {
 		Args:    cobra.MinimumNArgs(1),
 		RunE: runs(func(cmd *cobra.Command, args []string) error {
 			stdout := cmd.OutOrStdout()
+			widenPipe(stdout)
 			d := &dumper{ctx: cmd.Context(), out: bufio.NewWriterSize(stdout, outputBytes), red: redOn(stdout), records: records, as: as}
 			var files []string
 			for _, name := range args { // before anything is printed

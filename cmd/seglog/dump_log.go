@@ -3,42 +3,60 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
+	"runtime"
+	"strconv"
 	"time"
 
+	"github.com/seglog/seglog/internal/coordinator"
+	"github.com/seglog/seglog/internal/inorder"
+	"github.com/seglog/seglog/internal/vfs"
 	"github.com/seglog/seglog/record"
 	"github.com/seglog/seglog/segment"
 )
 
 // log prints the batches of a log file. Behind a bad one it goes on at the next
 // whole one, as recovery would.
+//
+// Batches are found and verified here, printed into memory by other goroutines
+// and written here, in order.
 func (d *dumper) log(data []byte) error {
+	workers := make([]linePrinter, min(runtime.GOMAXPROCS(0), maxPrinters))
+	for i := range workers {
+		workers[i] = linePrinter{records: d.records, decode: d.decode, red: d.red}
+	}
+	lines := inorder.Start(len(workers), func(n int, j *dumpJob) error { return workers[n].print(j) }, func(j *dumpJob) error {
+		d.faults += j.faults
+		_, err := d.out.Write(j.text)
+		return err
+	})
+	defer lines.Stop()
 	end := int64(len(data) - trailingZeros(data))
 	next := int64(0)
-	var decoder record.Decoder
 	for pos := int64(0); pos < int64(len(data)); {
-		if err := d.stop(); err != nil {
+		job, err := lines.Next()
+		if err == nil {
+			err = d.stop()
+		}
+		if err != nil {
+			return err
+		}
+		pos, next, err = job.fill(data, pos, end, next)
+		lines.Go()
+		if err == nil && pos < end {
+			continue
+		}
+		if err := lines.Drain(); err != nil {
 			return err
 		}
 		if pos >= end {
-			d.printf("position %d: zeros to the end of the file, %s\n", pos, formatBytes(int64(len(data))-pos))
-			return nil
-		}
-		b, err := record.Parse(data[pos:])
-		if err == nil && b.BaseOffset < next {
-			err = fmt.Errorf("%w: offset %d where at least %d belongs", record.ErrCorrupt, b.BaseOffset, next)
-		}
-		if err == nil {
-			d.printf("position %d: %s, ok\n", pos, describeBatch(&b.BatchHeader))
-			if d.records {
-				d.batchRecords(b, &decoder)
+			if rest := int64(len(data)) - pos; rest > 0 {
+				d.printf("position %d: zeros to the end of the file, %s\n", pos, formatBytes(rest))
 			}
-			next, pos = b.NextOffset(), pos+int64(b.Size)
-			continue
+			return nil
 		}
 		what := "BAD"
 		if h, headerErr := record.ParseHeader(data[pos:]); headerErr == nil {
-			what = describeBatch(&h) + ", BAD"
+			what = string(appendBatch(nil, &h, &clock{})) + ", BAD"
 		}
 		d.bad("position %d: %s: %v", pos, what, err)
 		if errors.Is(err, record.ErrUnsupportedMagic) {
@@ -55,35 +73,100 @@ func (d *dumper) log(data []byte) error {
 	return nil
 }
 
-// describeBatch is a header in words; what most batches do not have is left out.
-func describeBatch(h *record.BatchHeader) string {
-	var s strings.Builder
-	fmt.Fprintf(&s, "offsets %d to %d, %s, codec %v, ", h.BaseOffset, h.LastOffset(), plural(int64(h.Count), "record"), h.Codec())
+const (
+	maxPrinters = 4
+	jobBytes    = 128 << 10 // of a log, about, are printed by one goroutine at a time
+)
+
+// dumpJob is some batches to be printed.
+type dumpJob struct {
+	batches []dumpBatch
+	text    []byte
+	faults  int
+}
+
+type dumpBatch struct {
+	record.Batch
+	position int64
+}
+
+// fill takes whole batches in order from pos on, and returns where it came to
+// and why it went no further, if that is a bad batch.
+func (j *dumpJob) fill(data []byte, pos, end, next int64) (int64, int64, error) {
+	j.batches, j.text, j.faults = j.batches[:0], j.text[:0], 0
+	for most := pos + jobBytes; pos < end && pos < most; {
+		b, err := record.Parse(data[pos:])
+		if err == nil && b.BaseOffset < next {
+			err = fmt.Errorf("%w: offset %d where at least %d belongs", record.ErrCorrupt, b.BaseOffset, next)
+		}
+		if err != nil {
+			return pos, next, err
+		}
+		j.batches = append(j.batches, dumpBatch{b, pos})
+		next, pos = b.NextOffset(), pos+int64(b.Size)
+	}
+	return pos, next, nil
+}
+
+// linePrinter is what one goroutine prints with.
+type linePrinter struct {
+	records bool
+	decode  coordinator.Decode
+	red     func(string) string
+	decoder record.Decoder
+	clock   clock
+	offset  counter
+}
+
+// print prints the batches of a job into its text.
+func (p *linePrinter) print(j *dumpJob) (err error) {
+	defer vfs.Unguard(vfs.Guard(), &err)
+	for i := range j.batches {
+		b := &j.batches[i]
+		j.text = strconv.AppendInt(append(j.text, "position "...), b.position, 10)
+		j.text = append(appendBatch(append(j.text, ": "...), &b.BatchHeader, &p.clock), ", ok\n"...)
+		if p.records {
+			p.batchRecords(j, b.Batch)
+		}
+	}
+	return nil
+}
+
+// appendBatch appends a header in words; what most batches do not have is left
+// out.
+func appendBatch(s []byte, h *record.BatchHeader, c *clock) []byte {
+	s = strconv.AppendInt(append(s, "offsets "...), h.BaseOffset, 10)
+	s = strconv.AppendInt(append(s, " to "...), h.LastOffset(), 10)
+	s = appendPlural(append(s, ", "...), int64(h.Count), "record")
+	s = append(append(append(s, ", codec "...), h.Codec().String()...), ", "...)
 	if h.MaxTimestamp < 0 {
-		s.WriteString("no times")
+		s = append(s, "no times"...)
 	} else {
-		fmt.Fprintf(&s, "%v up to %s", h.TimestampType(), millis(h.MaxTimestamp))
+		s = append(append(s, h.TimestampType().String()...), " up to "...)
+		s = c.append(s, time.UnixMilli(h.MaxTimestamp))
 	}
 	if h.LeaderEpoch >= 0 {
-		fmt.Fprintf(&s, ", leader epoch %d", h.LeaderEpoch)
+		s = strconv.AppendInt(append(s, ", leader epoch "...), int64(h.LeaderEpoch), 10)
 	}
 	if h.ProducerID >= 0 {
-		fmt.Fprintf(&s, ", producer %d epoch %d", h.ProducerID, h.ProducerEpoch)
+		s = strconv.AppendInt(append(s, ", producer "...), h.ProducerID, 10)
+		s = strconv.AppendInt(append(s, " epoch "...), int64(h.ProducerEpoch), 10)
 	}
 	if h.BaseSequence >= 0 {
-		fmt.Fprintf(&s, " sequence %d to %d", h.BaseSequence, h.LastSequence())
+		s = strconv.AppendInt(append(s, " sequence "...), int64(h.BaseSequence), 10)
+		s = strconv.AppendInt(append(s, " to "...), int64(h.LastSequence()), 10)
 	}
 	if h.Transactional() {
-		s.WriteString(", transactional")
+		s = append(s, ", transactional"...)
 	}
 	if h.Control() {
-		s.WriteString(", control")
+		s = append(s, ", control"...)
 	}
 	if ms, ok := h.DeleteHorizon(); ok {
-		fmt.Fprintf(&s, ", delete horizon %s", millis(ms))
+		s = append(append(s, ", delete horizon "...), millis(ms)...)
 	}
-	fmt.Fprintf(&s, ", crc %08x, %s", h.CRC, formatBytes(int64(h.Size)))
-	return s.String()
+	s = appendHex8(append(s, ", crc "...), h.CRC)
+	return appendPlural(append(s, ", "...), int64(h.Size), "byte")
 }
 
 // millis writes a timestamp of the format for people.

@@ -1,30 +1,37 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/seglog/seglog/record"
 )
 
 // batchRecords prints the records of a batch, indented below its line.
-func (d *dumper) batchRecords(b record.Batch, decoder *record.Decoder) {
-	var line []byte
-	for r, err := range decoder.Records(b) {
+func (p *linePrinter) batchRecords(j *dumpJob, b record.Batch) {
+	line := j.text
+	_ = p.decoder.Reset(b) // Next returns the error, too
+	control := b.Control()
+	var r record.Record
+	for {
+		ok, err := p.decoder.Next(&r)
 		if err != nil {
-			d.bad("  BAD: %v", err)
-			return
+			line = append(append(line, p.red(oneLine(fmt.Sprintf("  BAD: %v", err)))...), '\n')
+			j.faults++
 		}
-		line = append(line[:0], "  offset "...)
-		line = strconv.AppendInt(line, r.Offset, 10)
+		if !ok || err != nil {
+			break
+		}
+		line = p.offset.append(append(line, "  offset "...), r.Offset)
 		if r.Time.IsZero() {
 			line = append(line, ", no time"...)
 		} else {
-			line = d.clock.append(append(line, ", "...), r.Time)
+			line = p.clock.append(append(line, ", "...), r.Time)
 		}
-		if b.Control() {
+		if control {
 			line = appendControl(line, &r)
 		} else {
-			line = d.appendBody(line, &r)
+			line = p.appendBody(line, &r)
 		}
 		for i, h := range r.Headers {
 			if i == 0 {
@@ -33,15 +40,16 @@ func (d *dumper) batchRecords(b record.Batch, decoder *record.Decoder) {
 			line = strconv.AppendQuote(append(line, ' '), h.Key)
 			line = appendExcerpt(append(line, '='), h.Value)
 		}
-		d.out.Write(append(line, '\n'))
+		line = append(line, '\n')
 	}
+	j.text = line
 }
 
 // appendBody appends key and value, decoded where the topic is a coordinator's.
 // What is not understood there is printed as bytes, as of any topic.
-func (d *dumper) appendBody(line []byte, r *record.Record) []byte {
-	if d.decode != nil {
-		if key, value, err := d.decode(r.Key, r.Value); err == nil {
+func (p *linePrinter) appendBody(line []byte, r *record.Record) []byte {
+	if p.decode != nil {
+		if key, value, err := p.decode(r.Key, r.Value); err == nil {
 			if value == nil {
 				value = []byte("null")
 			}
@@ -49,8 +57,12 @@ func (d *dumper) appendBody(line []byte, r *record.Record) []byte {
 			return append(append(line, ", value "...), value...)
 		}
 	}
-	line = appendExcerpt(append(line, ", key "...), r.Key)
-	return appendExcerpt(append(line, ", value "...), r.Value)
+	if r.Key == nil {
+		line = append(line, ", key null, value "...)
+	} else {
+		line = append(appendExcerpt(append(line, ", key "...), r.Key), ", value "...)
+	}
+	return appendExcerpt(line, r.Value)
 }
 
 // appendControl tells a control record by its type.

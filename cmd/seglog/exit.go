@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -86,7 +85,7 @@ func advice(err error) (line string, code int) {
 		return fmt.Sprintf("%s; seglog verify lists every fault, seglog repair makes the log one to append to", whereDamaged(damage)), exitFault
 	case errors.Is(err, record.ErrUnsupportedMagic):
 		return fmt.Sprintf("%v; copy the records with a Kafka client since 0.11, which writes them anew", err), exitFault
-	case errors.Is(err, syscall.ENOSPC):
+	case vfs.IsFull(err):
 		return fmt.Sprintf("%v; make room and try again", err), exitFault
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Sprintf("%v; run as a user who may", err), exitFault

@@ -14,13 +14,19 @@ import (
 )
 
 const infoHelp = `Info tells of the log in DIR: its segments with offsets, sizes, times (UTC) and
-seals, its watermarks, and whether it was closed cleanly. It takes no lock and
-changes nothing. Offset ranges are half-open: [first, next).
+seals, its watermarks, leader epochs, producers and open transactions, and
+whether it was closed cleanly. It takes no lock and changes nothing. Offset
+ranges are half-open: [first, next).
 
 What is durable is shown as the log's last checkpoint has it; behind that, what
 was appended since survives the process and perhaps not the machine. Where the
 next open will repair something, or the log is damaged (exit code 1), it says
-what.
+what. The high watermark of a broker's log is the one that the broker noted
+last, which it does every few seconds.
+
+All of it is exact, so what no checkpoint of ours vouches for is verified first:
+what was appended since, after a crash, and all of a log that another program
+wrote.
 
 Of a broker's log directory, stopped or in use, it tells of all partitions: a
 row for each with its offsets, segments, times, newest leader epoch, producers
@@ -28,22 +34,27 @@ and open transactions. Partitions that are no live ones are there too: future
 (being moved here), stray (not known to the cluster) and deleted.`
 
 func newInfo() *cobra.Command {
-	var asJSON bool
+	var asJSON, producers bool
 	cmd := &cobra.Command{
 		Use:   "info DIR",
 		Short: "Show segments, offsets, sizes, times and watermarks",
 		Long:  infoHelp,
 		Args:  cobra.ExactArgs(1),
 		RunE: runs(func(cmd *cobra.Command, args []string) (err error) {
-			if _, ok := partitionsIn(args[0]); ok {
-				return infoDir(cmd.Context(), args[0], cmd.OutOrStdout(), asJSON)
+			if names, ok := partitionsIn(args[0]); ok {
+				if producers {
+					return usagef("--producers is for one log: name one of the partitions in %s", args[0])
+				}
+				return infoDir(cmd.Context(), args[0], names, cmd.OutOrStdout(), cmd.ErrOrStderr(), asJSON)
 			}
-			l, err := openLog(cmd.Context(), args[0], log.Options{Mode: log.ReadOnly})
+			shown := &scanning{stderr: cmd.ErrOrStderr(), total: logBytes(args[0])}
+			l, err := openLog(cmd.Context(), args[0], log.Options{Mode: log.ReadOnly, Trace: shown.trace()})
+			shown.end()
 			if err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, l.Close()) }()
-			i := gatherInfo(l)
+			i := gatherInfo(l, producers)
 			write := i.writeText
 			if asJSON {
 				write = i.writeJSON
@@ -55,6 +66,7 @@ func newInfo() *cobra.Command {
 		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().BoolVar(&producers, "producers", false, fmt.Sprintf("tell of each producer, even if there are more than %d", fewProducers))
 	return cmd
 }
 
@@ -83,8 +95,10 @@ func (i *logInfo) writeText(w io.Writer) error {
 	fmt.Fprintf(t, "size\t%s (%s bytes)\n", formatSize(i.Bytes), humanize.Comma(i.Bytes))
 	fmt.Fprintf(t, "log start\t%d\n", i.LogStart)
 	fmt.Fprintf(t, "durable\t%d\n", i.Durable)
+	fmt.Fprintf(t, "last stable\t%d\n", i.LastStable)
 	fmt.Fprintf(t, "high watermark\t%d\n", i.HighWatermark)
 	fmt.Fprintf(t, "end\t%d\n", i.End)
+	i.stateInfo.writeText(t)
 	fmt.Fprintf(t, "state\t%s\n", state)
 	for _, r := range i.Repairs {
 		fmt.Fprintf(t, "next open\t%s\n", r)
@@ -95,7 +109,10 @@ func (i *logInfo) writeText(w io.Writer) error {
 	for _, d := range i.Damage {
 		fmt.Fprintf(t, "damage\t%s\n", d)
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	return i.writeProducers(w)
 }
 
 func offsetRange(first, next int64) string { return fmt.Sprintf("[%d, %d)", first, next) }

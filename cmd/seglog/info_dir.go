@@ -9,11 +9,13 @@ import (
 	"text/tabwriter"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/seglog/seglog/internal/kafkadir"
 )
 
 // infoDir tells of a log directory.
-func infoDir(ctx context.Context, dir string, stdout io.Writer, asJSON bool) error {
-	i, err := gatherDir(ctx, dir)
+func infoDir(ctx context.Context, dir string, names []kafkadir.Name, stdout, stderr io.Writer, asJSON bool) error {
+	i, err := gatherDir(ctx, dir, names, stderr)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,39 +28,32 @@ type dirInfo struct {
 }
 
 type partitionInfo struct {
-	Name             string      `json:"name"` // of the directory
-	Topic            string      `json:"topic"`
-	Partition        int32       `json:"partition"`
-	State            string      `json:"state"`
-	TopicID          string      `json:"topic_id,omitempty"`
-	LogStart         int64       `json:"log_start"`
-	LastStable       int64       `json:"last_stable"`
-	HighWatermark    int64       `json:"high_watermark"`
-	End              int64       `json:"end"`
-	Segments         int         `json:"segments"`
-	Bytes            int64       `json:"bytes"`
-	From             *time.Time  `json:"from"` // of the first batch
-	To               *time.Time  `json:"to"`   // the largest
-	LeaderEpochs     []epochInfo `json:"leader_epochs"`
-	Producers        int         `json:"producers"`
-	OpenTransactions []openTxn   `json:"open_transactions"`
-	Repairs          []string    `json:"repairs"`
-	Damage           []string    `json:"damage"`
-	Error            string      `json:"error,omitempty"`
+	Name          string     `json:"name"` // of the directory
+	Topic         string     `json:"topic"`
+	Partition     int32      `json:"partition"`
+	State         string     `json:"state"`
+	TopicID       string     `json:"topic_id,omitempty"`
+	LogStart      int64      `json:"log_start"`
+	HighWatermark int64      `json:"high_watermark"`
+	End           int64      `json:"end"`
+	Segments      int        `json:"segments"`
+	Bytes         int64      `json:"bytes"`
+	From          *time.Time `json:"from"` // of the first batch
+	To            *time.Time `json:"to"`   // the largest
+	stateInfo
+	Repairs []string `json:"repairs"`
+	Damage  []string `json:"damage"`
+	Error   string   `json:"error,omitempty"`
 }
 
-type epochInfo struct {
-	Epoch int32 `json:"epoch"`
-	Start int64 `json:"start"`
-}
-
-type openTxn struct {
-	ProducerID int64 `json:"producer_id"`
-	First      int64 `json:"first"`
-}
-
-func gatherDir(ctx context.Context, dir string) (*dirInfo, error) {
-	m, err := log.OpenManager(ctx, dir, log.ManagerOptions{Log: log.Options{Mode: log.ReadOnly}})
+func gatherDir(ctx context.Context, dir string, names []kafkadir.Name, stderr io.Writer) (*dirInfo, error) {
+	shown := &scanning{stderr: stderr}
+	defer shown.end()
+	for _, n := range names {
+		shown.total += logBytes(filepath.Join(dir, n.String()))
+	}
+	o := log.Options{Mode: log.ReadOnly, Trace: shown.trace()}
+	m, err := log.OpenManager(ctx, dir, log.ManagerOptions{Log: o})
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +71,7 @@ func gatherDir(ctx context.Context, dir string) (*dirInfo, error) {
 		list = append(list, log.Partition{Name: name, Topic: kafkadir.ClusterMetadata})
 	}
 	for _, p := range list {
-		info, err := gatherPartition(ctx, dir, p)
+		info, err := gatherPartition(ctx, dir, p, o)
 		if os.IsNotExist(err) {
 			continue // deleted while we looked
 		}
@@ -98,9 +92,9 @@ func gatherDir(ctx context.Context, dir string) (*dirInfo, error) {
 }
 
 // gatherPartition opens what the manager has not: it serves live ones only.
-func gatherPartition(ctx context.Context, dir string, p log.Partition) (partitionInfo, error) {
+func gatherPartition(ctx context.Context, dir string, p log.Partition, o log.Options) (partitionInfo, error) {
 	i := partitionInfo{Name: p.Name, Topic: p.Topic, Partition: p.Number, State: p.State.String(),
-		LeaderEpochs: []epochInfo{}, OpenTransactions: []openTxn{}, Repairs: []string{}, Damage: []string{}}
+		stateInfo: stateInfo{LeaderEpochs: []epochInfo{}, OpenTransactions: []openTxn{}}, Repairs: []string{}, Damage: []string{}}
 	if p.TopicID != (log.TopicID{}) {
 		i.TopicID = p.TopicID.String()
 	}
@@ -110,13 +104,14 @@ func gatherPartition(ctx context.Context, dir string, p log.Partition) (partitio
 	}
 	if l == nil {
 		var err error
-		if l, err = log.Open(ctx, filepath.Join(dir, p.Name), log.Options{Mode: log.ReadOnly}); err != nil {
+		if l, err = log.Open(ctx, filepath.Join(dir, p.Name), o); err != nil {
 			return i, err
 		}
 		defer l.Close()
 	}
-	of := gatherInfo(l)
-	i.LogStart, i.LastStable, i.HighWatermark, i.End = of.LogStart, l.LastStable(), of.HighWatermark, of.End
+	of := gatherInfo(l, false)
+	i.LogStart, i.HighWatermark, i.End, i.stateInfo = of.LogStart, of.HighWatermark, of.End, of.stateInfo
+	i.ProducerStates = nil
 	i.Segments, i.Bytes, i.Repairs, i.Damage = len(of.Segments), of.Bytes, of.Repairs, of.Damage
 	for _, s := range of.Segments {
 		if i.From == nil {
@@ -126,15 +121,5 @@ func gatherPartition(ctx context.Context, dir string, p log.Partition) (partitio
 			i.To = s.To
 		}
 	}
-	for _, e := range l.LeaderEpochs() {
-		i.LeaderEpochs = append(i.LeaderEpochs, epochInfo{e.Epoch, e.Start})
-	}
-	for _, p := range l.Producers() {
-		i.Producers++
-		if p.TxnFirst >= 0 {
-			i.OpenTransactions = append(i.OpenTransactions, openTxn{p.ID, p.TxnFirst})
-		}
-	}
-	slices.SortFunc(i.OpenTransactions, func(a, b openTxn) int { return cmp.Compare(a.First, b.First) })
 	return i, nil
 }

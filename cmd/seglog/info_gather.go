@@ -11,18 +11,19 @@ import (
 
 // logInfo is what info tells, in the form of its JSON.
 type logInfo struct {
-	Dir           string        `json:"dir"`
-	LogStart      int64         `json:"log_start"`
-	Durable       int64         `json:"durable"`
-	HighWatermark int64         `json:"high_watermark"`
-	End           int64         `json:"end"`
-	Bytes         int64         `json:"bytes"`
-	Clean         bool          `json:"clean"`
-	Foreign       bool          `json:"foreign"`
-	Segments      []segmentInfo `json:"segments"`
-	Repairs       []string      `json:"repairs"` // by the next open for writing
-	Notes         []string      `json:"notes"`
-	Damage        []string      `json:"damage"`
+	Dir           string `json:"dir"`
+	LogStart      int64  `json:"log_start"`
+	Durable       int64  `json:"durable"`
+	HighWatermark int64  `json:"high_watermark"`
+	End           int64  `json:"end"`
+	stateInfo
+	Bytes    int64         `json:"bytes"`
+	Clean    bool          `json:"clean"`
+	Foreign  bool          `json:"foreign"`
+	Segments []segmentInfo `json:"segments"`
+	Repairs  []string      `json:"repairs"` // by the next open for writing
+	Notes    []string      `json:"notes"`
+	Damage   []string      `json:"damage"`
 }
 
 type segmentInfo struct {
@@ -37,13 +38,18 @@ type segmentInfo struct {
 	Seal           string     `json:"seal,omitempty"`
 }
 
-func gatherInfo(l *log.Log) *logInfo {
+// gatherInfo tells of each producer if it is to, or they are few.
+func gatherInfo(l *log.Log, allProducers bool) *logInfo {
 	r := l.Recovery()
 	i := &logInfo{
 		Dir: l.Dir(), LogStart: r.LogStart, Durable: r.RecoveryPoint, HighWatermark: l.HighWatermark(), End: r.End,
 		Clean: r.Clean, Foreign: r.Foreign,
 		Segments: []segmentInfo{}, Repairs: []string{}, Notes: []string{}, Damage: []string{},
 	}
+	if noted, ok := notedHighWatermark(l.Dir()); ok && i.Foreign {
+		i.HighWatermark = min(max(noted, i.LogStart), i.End)
+	}
+	i.stateInfo = gatherState(l, i.HighWatermark, allProducers)
 	for _, s := range r.Segments {
 		info := segmentInfo{
 			Base: s.Base, First: min(max(s.Base, r.LogStart), s.Next), Next: s.Next, Bytes: s.Size,

@@ -14,8 +14,9 @@ import (
 
 const retainHelp = `Retain removes the oldest segments of the log in DIR that a limit lets go: those
 whose records are all older than --max-age, and those without which the log
-still has --max-bytes. With both, either is enough. Only whole segments go and
-never the newest, so what stays may be older or larger.
+still has --max-bytes. With both, either is enough. Only whole segments go, so
+what stays may be older or larger. If all are too old the log is empty then, and
+goes on at the offset where it ended.
 
 With --dry-run it lists what would go, takes no lock and removes nothing.`
 

@@ -31,7 +31,8 @@ func newRoot() *cobra.Command {
 	root.SetVersionTemplate("seglog {{.Version}}\n")
 	root.AddCommand(
 		newAppend(), newRead(), newInfo(), newVerify(), newDump(),
-		newExplain(), newRetain(), newTruncate(), newRepair(),
+		newExplain(), newRetain(), newCompact(), newTruncate(), newRepair(),
+		newServe(), newGroups(),
 		newMan(), newVersion(),
 	)
 	return root

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -62,4 +63,41 @@ func logdir(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.Rename(filepath.Join(dir, "moving-3"), filepath.Join(dir, "moving-3.f805302a12734e33ac1d7e0c1307c059-future")))
 	ts.Check(os.WriteFile(filepath.Join(dir, "meta.properties"), []byte("version=1\nnode.id=4\ncluster.id=y9LMube6SyK9FMVPH2wQVg\n"), 0o644))
 	ts.Check(os.Mkdir(filepath.Join(dir, "lost+found"), 0o755))
+}
+
+// producers DIR N writes a log with a record of each of N producers, every
+// second one in a transaction that is open.
+func producers(ts *testscript.TestScript, _ bool, args []string) {
+	l, err := log.Open(context.Background(), ts.MkAbs(args[0]), log.Options{})
+	ts.Check(err)
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	for i := range int64(n) {
+		var b record.Builder
+		b.Reset(record.BatchOptions{Transactional: i%2 == 1, Producer: &record.Producer{ID: 1000 + i, Epoch: 3}})
+		ts.Check(b.Add(&record.Record{Time: time.Now(), Value: []byte("x")})) // or they would have expired
+		raw, err := b.Build()
+		ts.Check(err)
+		_, err = l.AppendBatch(raw, log.FromClient)
+		ts.Check(err)
+	}
+	ts.Check(l.Close())
+}
+
+// epochs DIR N writes a log of N batches, each of another leader.
+func epochs(ts *testscript.TestScript, _ bool, args []string) {
+	l, err := log.Open(context.Background(), ts.MkAbs(args[0]), log.Options{})
+	ts.Check(err)
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	for i := range n {
+		var b record.Builder
+		b.Reset(record.BatchOptions{BaseOffset: int64(i), LeaderEpoch: int32(2 * i)})
+		ts.Check(b.Add(&record.Record{Value: []byte("x"), Time: time.UnixMilli(1_769_860_800_000)}))
+		raw, err := b.Build()
+		ts.Check(err)
+		_, err = l.AppendBatch(raw, log.FromLeader)
+		ts.Check(err)
+	}
+	ts.Check(l.Close())
 }

@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
 
 	"github.com/seglog/seglog/log"
 	"github.com/seglog/seglog/record"
@@ -16,9 +18,22 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write what the commands print into the scripts' golden files")
 
+// leaks fails if the tests leave goroutines behind, but for the one that may be
+// blocked in reading the input: see newChunks.
+type leaks struct{ m *testing.M }
+
+func (l leaks) Run() int {
+	code := l.m.Run()
+	if err := goleak.Find(goleak.IgnoreAnyFunction("github.com/seglog/seglog/cmd/seglog.(*chunks).read")); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	return code
+}
+
 func TestMain(m *testing.M) {
 	os.Setenv("GORACE", "atexit_sleep_ms=0") // else each seglog stays for a second
-	testscript.Main(m, map[string]func(){"seglog": func() { os.Exit(run(os.Args[1:])) }})
+	testscript.Main(leaks{m}, map[string]func(){"seglog": func() { os.Exit(run(os.Args[1:])) }})
 }
 
 func TestScripts(t *testing.T) {
@@ -37,6 +52,9 @@ func TestScripts(t *testing.T) {
 			"gappy":    gappy,
 			"exits":    exits,
 			"logdir":   logdir,
+
+			"producers": producers,
+			"epochs":    epochs,
 		},
 	})
 }

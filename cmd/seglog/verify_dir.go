@@ -23,6 +23,7 @@ const verifyAtATime = 2
 
 // dirVerifier checks the partitions of a log directory.
 type dirVerifier struct {
+	check  check
 	dir    string
 	stdout io.Writer
 	shown  *progress
@@ -35,8 +36,8 @@ type dirVerifier struct {
 	}
 }
 
-func verifyDir(ctx context.Context, dir string, names []kafkadir.Name, stdout, stderr io.Writer) error {
-	v := &dirVerifier{dir: dir, stdout: stdout}
+func verifyDir(ctx context.Context, check check, dir string, names []kafkadir.Name, stdout, stderr io.Writer) error {
+	v := &dirVerifier{check: check, dir: dir, stdout: stdout}
 	v.mu.done = make(map[string]int64)
 	var total int64
 	for _, n := range names {
@@ -81,7 +82,7 @@ func (v *dirVerifier) partition(ctx context.Context, name string) []byte {
 	}
 	dir := filepath.Join(v.dir, name)
 	var out bytes.Buffer
-	found, err := log.Verify(ctx, dir, log.Options{}, func(done, _ int64) { v.progress(name, done) })
+	found, err := v.check(ctx, dir, log.Options{}, func(done, _ int64) { v.progress(name, done) })
 	if ctx.Err() != nil {
 		return nil
 	}
