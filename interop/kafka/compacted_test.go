@@ -10,6 +10,9 @@ import (
 	"github.com/seglog/seglog/retention/compact"
 )
 
+// byMinute lets tombstones go after a minute.
+var byMinute = compact.Options{DeleteRetention: time.Minute}
+
 // keyed appends a record for each of n keys, a tombstone for every tenth.
 func keyed(w *writer, round, n int, append func(...record.Record)) {
 	list := w.records(n, 100)
@@ -62,7 +65,7 @@ func compactedTransactions(w *writer) {
 // be: nothing new, and of each key the newest record that was not aborted.
 func (w *writer) compact() {
 	w.t.Helper()
-	result, err := w.l.Compact(w.t.Context(), compact.Options{Always: true, DeleteRetention: time.Minute})
+	result, err := w.l.Compact(w.t.Context())
 	require.NoError(w.t, err)
 	left := map[int64]string{}
 	for _, f := range readAll(w.t, w.l) {

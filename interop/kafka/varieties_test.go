@@ -121,7 +121,7 @@ func varieties() []variety {
 			w.drop(w.l.End())
 			w.fill(700)
 		}},
-		{name: "leader-epochs", unserved: "its epochs are another cluster's", write: func(w *writer) {
+		{name: "leader-epochs", unserved: "its epochs are above the broker's; TestLeaderEpochsAgree has one served whose are not", write: func(w *writer) {
 			for i := range 300 {
 				w.leader(0, record.BatchOptions{LeaderEpoch: int32(i / 50 * 3)}, w.records(3, 150)...)
 			}
@@ -133,8 +133,8 @@ func varieties() []variety {
 		{name: "transactions-replicated", write: transactions(how{raised: true})},
 		{name: "transactions-open", write: transactions(how{raised: true, open: true})},
 		{name: "transactions-recovered", unclean: true, write: transactions(how{client: true, raised: true})},
-		{name: "compacted", gaps: true, write: compactedByUs},
-		{name: "compacted-transactions", gaps: true, write: compactedTransactions},
+		{name: "compacted", o: log.Options{Compaction: &byMinute}, gaps: true, write: compactedByUs},
+		{name: "compacted-transactions", o: log.Options{Compaction: &byMinute}, gaps: true, write: compactedTransactions},
 		{name: "killed-and-reopened", intervals: []int64{1 << 10}, write: func(w *writer) { killed(w); w.reopen(); w.fill(len(w.all) + 300) }},
 		{name: "killed", unclean: true, untidy: true, intervals: []int64{1 << 10}, write: killed},
 	}
