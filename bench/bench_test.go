@@ -2,40 +2,34 @@ package bench
 
 import (
 	"context"
-	"crypto/sha256"
-	"fmt"
 	"testing"
 	"time"
 
+	"github.com/seglog/seglog/bench/workload"
 	"github.com/seglog/seglog/log"
 	"github.com/seglog/seglog/record"
 )
 
-// clock is a fixed time, so that a benchmark times the engine and not the clock.
-var clock = time.UnixMilli(1_800_000_000_000)
-
-// payload is n bytes that do not compress to nothing.
-func payload(n int) []byte {
-	b := make([]byte, 0, n+sha256.Size)
-	for i := 0; len(b) < n; i++ {
-		sum := sha256.Sum256(fmt.Append(nil, i))
-		b = append(b, sum[:]...)
-	}
-	return b[:n]
-}
-
 // batch is count records of size bytes each, with times.
-func batch(count, size int) []record.Record {
-	recs := make([]record.Record, count)
-	for i := range recs {
-		recs[i] = record.Record{Time: clock.Add(time.Duration(i) * time.Millisecond), Value: payload(size)}
+func batch(count, size int) []record.Record { return timed(workload.Values(count, size)) }
+
+// timed is values as records a millisecond apart.
+func timed(values [][]byte) []record.Record {
+	recs := make([]record.Record, len(values))
+	for i, value := range values {
+		recs[i] = record.Record{Time: workload.Clock.Add(time.Duration(i) * time.Millisecond), Value: value}
 	}
 	return recs
 }
 
 func open(b *testing.B, o log.Options) *log.Log {
 	b.Helper()
-	l, err := log.Open(context.Background(), b.TempDir(), o)
+	return openIn(b, b.TempDir(), o)
+}
+
+func openIn(b *testing.B, dir string, o log.Options) *log.Log {
+	b.Helper()
+	l, err := log.Open(context.Background(), dir, o)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -43,23 +37,24 @@ func open(b *testing.B, o log.Options) *log.Log {
 	return l
 }
 
-// A long append benchmark works in a bounded set of memory: segments of
-// segmentBytes, of which it drops what is there, off the clock, each time
-// dropEvery bytes have been appended. Otherwise it would time how fast a virtual
-// machine gets memory from its host (five times as long a page, on some).
-const (
-	segmentBytes = 64 << 20
-	dropEvery    = 256 << 20
-)
-
-// report adds records/s.
-func report(b *testing.B, records int64) {
-	b.ReportMetric(float64(records)/b.Elapsed().Seconds(), "records/s")
+// store is l as the workloads of appending see it.
+func store(l *log.Log, recs []record.Record, size int, appends func() error) workload.Store {
+	return workload.Store{
+		Append:  appends,
+		Recycle: func() error { return l.DropBefore(l.End()) },
+		Held:    func() (int64, error) { records, _, err := scanBorrowed(l); return records, err },
+		Count:   len(recs),
+		Size:    size,
+	}
 }
 
-func size(n int) string {
-	if n < 1024 {
-		return fmt.Sprintf("%dB", n)
+// fill appends total records of size bytes in batches of count.
+func fill(b *testing.B, l *log.Log, total, count, bytes int) {
+	b.Helper()
+	recs := batch(count, bytes)
+	for range total / count {
+		if _, err := l.Append(recs...); err != nil {
+			b.Fatal(err)
+		}
 	}
-	return fmt.Sprintf("%dKiB", n/1024)
 }

@@ -1,44 +1,58 @@
 package bench
 
 import (
-	"math/rand/v2"
+	"context"
 	"testing"
 	"time"
 
+	"github.com/seglog/seglog/bench/workload"
 	"github.com/seglog/seglog/log"
 )
 
 // BenchmarkRead reads single records at random offsets.
 func BenchmarkRead(b *testing.B) {
 	l := open(b, log.Options{})
-	fill(b, l, scanned, 1, 100)
-	rng := rand.New(rand.NewPCG(1, 2))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := l.Read(rng.Int64N(scanned)); err != nil {
-			b.Fatal(err)
-		}
-	}
-	report(b, int64(b.N))
+	fill(b, l, workload.Records(), 1, 100)
+	workload.Read(b, 100, func(i int64) ([]byte, error) {
+		rec, err := l.Read(i)
+		return rec.Value, err
+	})
 }
 
 // BenchmarkOffsetAt looks random times up in a log of ascending ones.
 func BenchmarkOffsetAt(b *testing.B) {
 	l := open(b, log.Options{SegmentBytes: 32 << 20})
 	recs := batch(1, 100)
-	for i := range scanned {
-		recs[0].Time = clock.Add(time.Duration(i) * time.Millisecond)
+	for i := range workload.Records() {
+		recs[0].Time = workload.Clock.Add(time.Duration(i) * time.Millisecond)
 		if _, err := l.Append(recs...); err != nil {
 			b.Fatal(err)
 		}
 	}
-	rng := rand.New(rand.NewPCG(1, 2))
-	b.ReportAllocs()
-	for b.Loop() {
-		want := rng.Int64N(scanned)
-		got, err := l.OffsetAt(clock.Add(time.Duration(want) * time.Millisecond))
-		if err != nil || got != want {
-			b.Fatal(got, want, err)
+	workload.ReadAt(b, func(i int64) (int64, error) {
+		return l.OffsetAt(workload.Clock.Add(time.Duration(i) * time.Millisecond))
+	})
+}
+
+// BenchmarkTail is how long a reader that waits at the end waits for a record.
+func BenchmarkTail(b *testing.B) {
+	l := open(b, log.Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	received, ended := make(chan time.Time, 1), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for _, err := range l.Tail(ctx, 0) {
+			if err != nil {
+				return
+			}
+			received <- time.Now()
 		}
-	}
+	}()
+	recs := batch(1, 100)
+	workload.Woken(b, func() error {
+		_, err := l.Append(recs...)
+		return err
+	}, received)
+	cancel()
+	<-ended
 }

@@ -3,9 +3,9 @@ package bench
 import (
 	"context"
 	"fmt"
-	"sync"
 	"testing"
 
+	"github.com/seglog/seglog/bench/workload"
 	"github.com/seglog/seglog/log"
 )
 
@@ -14,28 +14,22 @@ import (
 func BenchmarkAppendSync(b *testing.B) {
 	for _, writers := range []int{1, 16, 64} {
 		b.Run(fmt.Sprintf("100B/writers=%d", writers), func(b *testing.B) {
-			l := open(b, log.Options{})
-			recs := batch(1, 100)
-			b.SetBytes(100)
-			b.ReportAllocs()
-			b.ResetTimer()
-			var group sync.WaitGroup
-			for w := range writers {
-				share := b.N / writers
-				if w < b.N%writers {
-					share++
-				}
-				group.Go(func() {
-					for range share {
-						if _, err := l.AppendSync(context.Background(), recs...); err != nil {
-							b.Error(err)
-							return
-						}
-					}
-				})
-			}
-			group.Wait()
-			report(b, int64(b.N))
+			appendSync(b, b.TempDir(), 100, writers)
 		})
 	}
+}
+
+// BenchmarkAppendSyncJournaled is the same on a file system with a journal,
+// which a sync has to write as well.
+func BenchmarkAppendSyncJournaled(b *testing.B) {
+	b.Run("4KiB/writers=1", func(b *testing.B) { appendSync(b, workload.Journaled(b), 4<<10, 1) })
+}
+
+func appendSync(b *testing.B, dir string, bytes, writers int) {
+	l := openIn(b, dir, log.Options{SegmentBytes: workload.SegmentBytes})
+	recs := batch(1, bytes)
+	workload.AppendParallel(b, store(l, recs, bytes, func() error {
+		_, err := l.AppendSync(context.Background(), recs...)
+		return err
+	}), writers, true)
 }
