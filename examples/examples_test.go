@@ -76,12 +76,17 @@ func run(t *testing.T, within time.Duration, name string, args ...string) string
 // TestExamples runs each program and looks for what it is there to show.
 func TestExamples(t *testing.T) {
 	for name, shows := range map[string][]string{
-		"embed":     {`offset 2: Oslo = "", null: true`, "offset 1 alone: Lima = fog, unit = none"},
-		"durable":   {" 1 writers: 200 durable appends", "64 writers: 12800 durable appends", "durable up to 12800 of 12800"},
-		"tail":      {"event 1, read", "event 3, read"},
-		"bytime":    {"720 12:00:00 11 degrees", "two days on: 1440 which is the end: true"},
-		"retention": {"by beyond 1048576 bytes or older than 168h0m0s", "8192 records appended"},
-		"borrow":    {"offset 990: a batch of", "offset 999: a batch of"},
+		"webhook":    {"9 events delivered after true retries, event 4 given up"},
+		"shipper":    {"20000 lines wait on disk", "20000 lines arrived, 0 wait, 0 dropped"},
+		"jobs":       {"urgent 0, urgent 1, urgent 2, normal 0, normal 1, normal 2, idle 0, idle 1, idle 2"},
+		"producer":   {"the last one is at offset 3 of partition 0", "0:3 customer-1: the last one", "2:2 customer-2: order 8"},
+		"embed":      {`offset 2: Oslo = "", null: true`, "offset 1 alone: Lima = fog, unit = none"},
+		"durable":    {" 1 writers: 200 durable appends", "64 writers: 12800 durable appends", "durable up to 12800 of 12800"},
+		"tail":       {"event 1, read", "event 3, read"},
+		"bytime":     {"720 12:00:00 11 degrees", "two days on: 1440 which is the end: true"},
+		"retention":  {"by beyond 1048576 bytes or older than 168h0m0s", "8192 records appended"},
+		"compaction": {"without a key: record", "50000 records appended, fewer than 5000 left: true", "100 settings, the newest: value 49999"},
+		"borrow":     {"offset 990: a batch of", "offset 999: a batch of"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -35,5 +35,6 @@
 // # .kafka_cleanshutdown
 //
 // It is there only if all logs were closed, after which Kafka looks at none of
-// them. Since 3.7 it holds {"version":0,"brokerEpoch":N}.
+// them. Since 3.7 it holds {"version":0,"brokerEpoch":N}. A broker takes it away
+// when it starts, whoever wrote it.
 package kafkadir

@@ -18,9 +18,12 @@ const (
 	LockFile          = ".lock"
 )
 
-// CleanShutdown is what Kafka 3.7 and later has in the clean-shutdown file of a
-// broker whose epoch is not known. Older ones look at its name only.
-const CleanShutdown = `{"version":0,"brokerEpoch":-1}`
+// CleanShutdown is what this engine has in the clean-shutdown file. To Kafka 3.7
+// and later it is that of a broker whose epoch is not known; older ones look at
+// its name only. The order of the fields is one that Kafka never writes, so that
+// as long as this is there nobody else has had the directory: a broker takes the
+// file away when it starts.
+const CleanShutdown = `{"brokerEpoch":-1,"version":0}`
 
 // Meta is meta.properties: who a log directory belongs to.
 type Meta struct {
@@ -50,7 +53,7 @@ func ReadMeta(fsys vfs.FS, dir string) (*Meta, error) {
 
 // DecodeMeta reads the text of meta.properties.
 func DecodeMeta(text []byte) (*Meta, error) {
-	p, err := properties(string(text))
+	p, err := Properties(string(text))
 	if err != nil {
 		return nil, err
 	}
@@ -74,9 +77,9 @@ func DecodeMeta(text []byte) (*Meta, error) {
 	return m, nil
 }
 
-// properties reads the Java format as far as Java writes it: a line for each
+// Properties reads the Java format as far as Java writes it: a line for each
 // pair, with escapes, and comments.
-func properties(text string) (map[string]string, error) {
+func Properties(text string) (map[string]string, error) {
 	pairs := make(map[string]string)
 	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		line = strings.TrimLeft(line, " \t\f")
@@ -131,4 +134,20 @@ func unescape(s string) (string, error) {
 		i += 4
 	}
 	return b.String(), nil
+}
+
+// WriteMeta replaces a log directory's meta.properties. Ids are of letters,
+// digits, - and _, which the format needs no escapes for.
+func WriteMeta(fsys vfs.FS, dir string, m *Meta) error {
+	text := fmt.Sprintf("version=%d\n%s=%d\n", m.Version, [...]string{"broker.id", "node.id"}[m.Version], m.NodeID)
+	if m.ClusterID != "" {
+		text += "cluster.id=" + m.ClusterID + "\n"
+	}
+	if m.DirectoryID != "" {
+		text += "directory.id=" + m.DirectoryID + "\n"
+	}
+	if back, err := DecodeMeta([]byte(text)); err != nil || *back != *m {
+		return fmt.Errorf("kafkadir: %+v cannot be written as %s: %w", *m, MetaFile, err)
+	}
+	return vfs.WriteFile(fsys, filepath.Join(dir, MetaFile), []byte(text))
 }

@@ -237,3 +237,18 @@ func TestKafkaSnapshots(t *testing.T) {
 	require.NotZero(t, n)
 	t.Logf("%d snapshots", n)
 }
+
+// TestEmptiedMarker: a marker without its record has the producer's epoch, and
+// its transaction is over.
+func TestEmptiedMarker(t *testing.T) {
+	var table producers.Table
+	const transactional = 0x10
+	table.Append(&record.BatchHeader{ProducerID: 7, LastOffsetDelta: 1, Attributes: transactional}, 3)
+	_, open := table.FirstUnstable(10)
+	require.True(t, open)
+	table.AppendEmptied(&record.BatchHeader{BaseOffset: 5, ProducerID: 7, ProducerEpoch: 2, MaxTimestamp: 9})
+	_, open = table.FirstUnstable(10)
+	assert.False(t, open)
+	got := table.Producers()[0]
+	assert.Equal(t, []int64{2, -1, 9, 6}, []int64{int64(got.Epoch), got.TxnFirst, got.LastTimestamp, table.Next()})
+}

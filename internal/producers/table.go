@@ -171,6 +171,44 @@ func (t *Table) AppendMarker(m Marker) (txn Txn, ok bool) {
 	return txn, true
 }
 
+// AppendEmptied takes a control batch in that compaction left without its
+// record: a marker whose transaction has nothing left in the log. Its epoch stays,
+// and how the transaction ended matters to nobody.
+func (t *Table) AppendEmptied(h *record.BatchHeader) {
+	p := t.producer(h.ProducerID)
+	p.setEpoch(h.ProducerEpoch)
+	p.timestamp = max(p.timestamp, h.MaxTimestamp)
+	t.next = h.NextOffset()
+	t.open = slices.DeleteFunc(t.open, func(o Txn) bool { return o.ProducerID == h.ProducerID })
+	p.txnFirst = none
+}
+
+// Abort ends the open transaction of a producer whose marker, at that offset, is
+// known of but lost.
+func (t *Table) Abort(producerID, offset int64) {
+	p := t.producers[producerID]
+	if p == nil || p.txnFirst == none {
+		return
+	}
+	t.AppendMarker(Marker{ProducerID: producerID, Epoch: p.epoch, CoordinatorEpoch: p.coordinatorEpoch, Offset: offset, Timestamp: p.timestamp})
+}
+
+// Open lists the transactions without a marker, by First.
+func (t *Table) Open() []Txn { return slices.Clone(t.open) }
+
+// OpenAs makes those transactions open that are open in other, of the producers
+// that t knows.
+func (t *Table) OpenAs(other *Table) {
+	t.open = nil
+	for id, p := range t.producers {
+		p.txnFirst = none
+		if o := other.producers[id]; o != nil && o.txnFirst != none {
+			p.txnFirst = o.txnFirst
+			t.open = insert(t.open, Txn{ProducerID: id, First: o.txnFirst})
+		}
+	}
+}
+
 // StableAfter is the last stable offset once txn, just ended, is all that was
 // in its way: what the transaction index notes of an aborted one.
 func (t *Table) StableAfter(txn Txn) int64 {
@@ -185,13 +223,38 @@ func (t *Table) StableAfter(txn Txn) int64 {
 // FirstUnstable is the start of the earliest transaction that is open, or whose
 // marker is not below the high watermark; ok is false where there is none.
 func (t *Table) FirstUnstable(highWatermark int64) (offset int64, ok bool) {
-	t.ended = slices.DeleteFunc(t.ended, func(e Txn) bool { return e.Last < highWatermark })
-	for _, list := range [][]Txn{t.open, t.ended} {
-		if len(list) > 0 && (!ok || list[0].First < offset) {
-			offset, ok = list[0].First, true
+	if len(t.open) > 0 {
+		offset, ok = t.open[0].First, true
+	}
+	for _, e := range t.ended {
+		if e.Last >= highWatermark {
+			if !ok || e.First < offset {
+				offset, ok = e.First, true
+			}
+			break
 		}
 	}
 	return offset, ok
+}
+
+// Replicated forgets the transactions whose markers are below the high
+// watermark, which is not going to be lower again.
+func (t *Table) Replicated(highWatermark int64) {
+	t.ended = slices.DeleteFunc(t.ended, func(e Txn) bool { return e.Last < highWatermark })
+}
+
+// Ended lists the transactions that have a marker not known to be below the high
+// watermark. No snapshot has them.
+func (t *Table) Ended() []Txn { return slices.Clone(t.ended) }
+
+// SetEnded takes in what Ended said before, as far as the markers lie below end.
+func (t *Table) SetEnded(list []Txn, end int64) {
+	t.ended = nil
+	for _, txn := range list {
+		if txn.Last < end {
+			t.ended = insert(t.ended, txn)
+		}
+	}
 }
 
 // Expire forgets producers without an open transaction that wrote nothing since
