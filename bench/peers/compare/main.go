@@ -89,7 +89,7 @@ func run(ctx context.Context, args []string) (err error) {
 		err = report.write(*docs)
 	}
 	if err == nil && *quick && r.failed > 0 {
-		err = fmt.Errorf("%d of the processes failed: see above", r.failed)
+		err = fmt.Errorf("%d of the processes of seglog and of the limit failed: see above", r.failed)
 	}
 	return err
 }

@@ -28,7 +28,7 @@ type runner struct {
 	quick     bool
 	journaled string // a directory, "" none
 	mounted   string // what close unmounts
-	failed    int    // processes
+	failed    int    // processes of ours and of the limit
 }
 
 // build compiles the three packages' benchmarks.
@@ -137,8 +137,14 @@ func (r *runner) one(ctx context.Context, g group, side string, round int, to fi
 		return parseErr
 	}
 	if err != nil {
-		r.failed++
 		to.fail(g, side, round, failed)
+		if side != ours && side != limit {
+			// A peer that cannot is a row of the table, not a fault of this tree: some do
+			// not open what their killed process left, if it was killed at a bad moment.
+			fmt.Fprintf(os.Stderr, "%s: %v: %v\n", side, err, failed)
+			return nil
+		}
+		r.failed++
 		fmt.Fprintf(os.Stderr, "FAILED: %s: %v\n%s", side, err, errs.String())
 	}
 	return nil
