@@ -25,6 +25,8 @@ const (
 // usageError is a fault of how the command was called.
 type usageError struct{ error }
 
+func (e usageError) Unwrap() error { return e.error }
+
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // runError is a fault met while a command ran. What comes from cobra instead

@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/twmb/franz-go/pkg/kerr"
-	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
-	"github.com/twmb/franz-go/pkg/kversion"
 
 	"github.com/seglog/seglog/group/assign"
 )
@@ -27,22 +24,9 @@ func newGroups() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	broker := cmd.PersistentFlags().String("broker", "127.0.0.1:9092", "the address of the broker, or of one of a cluster")
+	broker := brokerFlag(cmd.PersistentFlags())
 	cmd.AddCommand(newGroupsList(broker), newGroupsDescribe(broker), newGroupsReset(broker))
 	return cmd
-}
-
-// cluster is a broker that is asked of groups.
-type cluster struct{ *kgo.Client }
-
-func connect(broker string) (cluster, error) {
-	versions := kversion.Stable() // from version 10 on topics are told by ids, of which nothing else tells here
-	for _, key := range []kmsg.Key{kmsg.OffsetCommit, kmsg.OffsetFetch} {
-		versions.SetMaxKeyVersion(key.Int16(), 9)
-	}
-	c, err := kgo.NewClient(kgo.SeedBrokers(broker), kgo.ClientID("seglog"), kgo.MaxVersions(versions),
-		kgo.RequestRetries(3), kgo.RetryTimeout(15*time.Second))
-	return cluster{c}, err
 }
 
 func newGroupsList(broker *string) *cobra.Command {
@@ -50,13 +34,8 @@ func newGroupsList(broker *string) *cobra.Command {
 		Use:   "list",
 		Short: "List all groups",
 		Args:  cobra.NoArgs,
-		RunE: runs(func(cmd *cobra.Command, _ []string) error {
-			c, err := connect(*broker)
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			return c.list(cmd.Context(), cmd.OutOrStdout())
+		RunE: asks(broker, func(ctx context.Context, cmd *cobra.Command, c cluster, _ []string) error {
+			return c.list(ctx, cmd.OutOrStdout())
 		}),
 	}
 }
@@ -82,13 +61,8 @@ func newGroupsDescribe(broker *string) *cobra.Command {
 		Use:   "describe GROUP",
 		Short: "Tell of a group's members and how far they lag behind",
 		Args:  cobra.ExactArgs(1),
-		RunE: runs(func(cmd *cobra.Command, args []string) error {
-			c, err := connect(*broker)
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			return c.describe(cmd.Context(), cmd.OutOrStdout(), args[0])
+		RunE: asks(broker, func(ctx context.Context, cmd *cobra.Command, c cluster, args []string) error {
+			return c.describe(ctx, cmd.OutOrStdout(), args[0])
 		}),
 	}
 }

@@ -45,12 +45,9 @@ func newGroupsReset(broker *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			c, err := connect(*broker)
-			if err != nil {
-				return err
-			}
-			defer c.Close()
-			return f.run(cmd.Context(), cmd.OutOrStdout(), c, args[0], to)
+			return asks(broker, func(ctx context.Context, cmd *cobra.Command, c cluster, args []string) error {
+				return f.run(ctx, cmd.OutOrStdout(), c, args[0], to)
+			})(cmd, args)
 		}),
 	}
 	flags := cmd.Flags()

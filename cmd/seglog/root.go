@@ -32,7 +32,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(
 		newAppend(), newRead(), newInfo(), newVerify(), newDump(),
 		newExplain(), newRetain(), newCompact(), newTruncate(), newRepair(),
-		newServe(), newGroups(),
+		newServe(), newTopics(), newConfigs(), newGroups(),
 		newMan(), newVersion(),
 	)
 	return root

@@ -52,6 +52,8 @@ func TestScripts(t *testing.T) {
 			"gappy":    gappy,
 			"exits":    exits,
 			"logdir":   logdir,
+			"serve":    serveScript,
+			"timed":    timed,
 
 			"producers": producers,
 			"epochs":    epochs,
