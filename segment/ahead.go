@@ -27,6 +27,15 @@ var (
 	runSynced   = run{bytes: window, piece: 4 << 10, writeBack: true}
 )
 
+// run is how pages are made behind pos. A log is taken for one that is synced where
+// the last sync is less than a window back, or nothing tells yet.
+func (s *Segment) run(pos int64) *run {
+	if pos-s.synced.Load() < window {
+		return &runSynced
+	}
+	return &runUnsynced
+}
+
 // prepareAhead begins a run if less than half of one is left behind pos.
 func (g *growing) prepareAhead(pos int64, r *run) {
 	if g.prepared-pos >= r.bytes/2 || g.ahead.file == nil {

@@ -113,14 +113,14 @@ const window = 64 << 10
 var zeros [window]byte
 
 // prepare has pages made for the allocated bytes up to end at least, by writing
-// zeros ahead of everything that is stored.
-func (g *growing) prepare(end int64) error {
+// zeros in such pieces ahead of everything that is stored.
+func (g *growing) prepare(end, piece int64) error {
 	g.settle()
 	if end <= g.prepared {
 		return nil
 	}
 	to := min(g.prepared+(end-g.prepared+window-1)/window*window, g.size)
-	if err := writeZeros(g.file, g.prepared, to, window); err != nil {
+	if err := writeZeros(g.file, g.prepared, to, piece); err != nil {
 		return err
 	}
 	g.prepared = to

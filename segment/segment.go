@@ -74,7 +74,8 @@ type Segment struct {
 
 	w    *writer  // nil unless active
 	file vfs.File // the .log of a segment written here and not yet synced
-	// synced is the size when it was last synced while it was active.
+	// synced is the size when it was last synced while it was active, at first the
+	// one that it was opened with.
 	synced atomic.Int64
 
 	facts Facts // of a sealed segment; immutable once it is published

@@ -91,6 +91,7 @@ func openActive(cfg *Config, f Facts, trusted int64,
 		return nil, err
 	}
 	s.w, s.file = w, w.log.file
+	s.synced.Store(f.Size)
 	s.region.Store(s.newRegion(w.log.mem, w.indexes.Offsets, w.indexes.Times, w.log.m, w.offsets.m, w.times.m))
 	return s, nil
 }
@@ -209,7 +210,7 @@ func (s *Segment) Reserve(n int64) error {
 		}
 	}
 	if end > w.log.prepared && n < writeFrom {
-		if err := w.log.prepare(end); err != nil {
+		if err := w.log.prepare(end, s.run(pos).piece); err != nil {
 			return err
 		}
 	}
@@ -287,11 +288,9 @@ func (s *Segment) publish(h *record.BatchHeader, pos, base, n int64) {
 	}
 	s.next.Store(last + 1)
 	s.size.Store(pos + n)
-	r := &runUnsynced
-	if pos-s.synced.Load() < window { // and so it will be again, soon
-		r = &runSynced
+	if n < writeFrom { // one that is written needs no pages, and most likely neither does the next
+		w.log.prepareAhead(pos+n, s.run(pos))
 	}
-	w.log.prepareAhead(pos+n, r)
 }
 
 const length, behind = 8, record.FrameSize // positions in a batch: of its length, and of what follows
