@@ -269,14 +269,22 @@ func (l *Log) records(level Isolation, offset int64, wait func(next, want int64)
 // share a block, so that not each of them is an allocation of its own. One that is
 // compressed is only read there to be decompressed elsewhere, and the next one
 // comes over it.
-type memory struct{ free []byte }
+//
+// The first two batches, often all there are, have memory of their own; then the
+// blocks double.
+type memory struct {
+	free  []byte
+	block int // the size of the last one
+	asked int // how often for room
+}
 
-// block is small, since one record that is kept keeps all of it.
-const block = 8 << 10
+// The largest block is small, since one record that is kept keeps all of it.
+const firstBlock, lastBlock = 1 << 10, 8 << 10
 
 func (m *memory) room() []byte {
-	if cap(m.free) < block/16 {
-		m.free = make([]byte, 0, block)
+	if m.asked++; m.asked > 2 && cap(m.free) <= m.block/16 {
+		m.block = min(max(2*m.block, firstBlock), lastBlock)
+		m.free = make([]byte, 0, m.block)
 	}
 	return m.free
 }
@@ -289,6 +297,8 @@ func (m *memory) took(buf []byte, keep bool) {
 		m.free = buf[:0]
 	case len(buf) <= cap(m.free):
 		m.free = m.free[len(buf):len(buf):cap(m.free)]
+	case len(buf) <= lastBlock/16:
+		m.free = nil // what is left is for no batch like this one
 	}
 }
 

@@ -23,6 +23,7 @@ type consumer struct {
 	written map[int64]bool      // blocks that have a record
 	next    int64               // where messages have not been looked at
 	ahead   []record.Record     // read from next on
+	room    []record.Record     // what ahead is in
 	entries map[int64]*entry    // looked at and not done
 	ready   byOffset            // of these, to be delivered now
 	timed   byTime              // of these, out or delayed
@@ -31,6 +32,7 @@ type consumer struct {
 	// Messages that were delivered and are not done, by block; of those in
 	// past, from before this opening, there is no entry yet.
 	delivered map[int64]map[int64]bool
+	spare     map[int64]bool // for delivered: one that was emptied
 	past      map[int64]attempt
 }
 
@@ -164,9 +166,10 @@ func (c *consumer) readLocked() error {
 		return nil
 	}
 	c.next = at
-	if c.ahead == nil {
-		c.ahead = make([]record.Record, 0, aheadOf)
+	if c.room == nil {
+		c.room = make([]record.Record, 0, aheadOf)
 	}
+	c.ahead = c.room
 	for r, err := range c.q.log.From(at) {
 		if err != nil {
 			return err
@@ -229,17 +232,23 @@ func (c *consumer) outLocked(e *entry, r record.Record, now time.Time) (m Messag
 // countLocked notes that a message was delivered.
 func (c *consumer) countLocked(offset int64) {
 	block := offset / blockSize
-	if c.delivered[block] == nil {
-		c.delivered[block] = make(map[int64]bool)
+	in := c.delivered[block]
+	if in == nil {
+		if in, c.spare = c.spare, nil; in == nil {
+			in = make(map[int64]bool)
+		}
+		c.delivered[block] = in
 	}
-	c.delivered[block][offset] = true
+	in[offset] = true
 }
 
 // uncountLocked notes that it is done.
 func (c *consumer) uncountLocked(offset int64) {
 	block := offset / blockSize
-	if delete(c.delivered[block], offset); len(c.delivered[block]) == 0 {
+	in := c.delivered[block]
+	if delete(in, offset); len(in) == 0 {
 		delete(c.delivered, block)
+		c.spare = in
 	}
 }
 
