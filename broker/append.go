@@ -20,6 +20,16 @@ func (b *Broker) Produce(ctx context.Context, topic string, partition int32, rec
 	if err != nil {
 		return -1, err
 	}
+	first, err = p.produce(ctx, records)
+	var bytes int64
+	for i := range records {
+		bytes += int64(len(records[i].Key) + len(records[i].Value))
+	}
+	p.topic.traffic.produced(int64(len(records)), bytes, err)
+	return first, err
+}
+
+func (p *Partition) produce(ctx context.Context, records []record.Record) (first int64, err error) {
 	l, err := p.Log()
 	if err != nil {
 		return -1, err
@@ -46,6 +56,16 @@ func (b *Broker) Produce(ctx context.Context, topic string, partition int32, rec
 // UNKNOWN_TOPIC_OR_PARTITION, KAFKA_STORAGE_ERROR, and UNKNOWN_SERVER_ERROR for
 // what cannot be decompressed.
 func (p *Partition) Append(ctx context.Context, raw []byte) (log.Appended, error) {
+	a, err := p.append(ctx, raw)
+	if err == nil && a.Duplicate {
+		p.topic.traffic.produced(0, 0, nil)
+	} else {
+		p.topic.traffic.produced(a.Last-a.First+1, int64(len(raw)), err)
+	}
+	return a, err
+}
+
+func (p *Partition) append(ctx context.Context, raw []byte) (log.Appended, error) {
 	l, err := p.Log()
 	if err != nil {
 		return log.Appended{}, err

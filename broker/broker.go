@@ -68,7 +68,7 @@ func Open(dir string, o Options) (*Broker, error) {
 	for _, name := range unknown {
 		b.logger.Warn("broker: a key of the configuration is not known, and left out", "key", name)
 	}
-	b.base = log.Options{Logger: b.logger, Env: o.Env}
+	b.base = log.Options{Logger: b.logger, Trace: o.Trace, Env: o.Env}
 	if err := b.open(static); err != nil {
 		return nil, err
 	}

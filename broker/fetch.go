@@ -61,6 +61,13 @@ type Fetched struct {
 // enough, by FetchOptions, woken by what moves a partition's watermark, and not
 // at all if ctx ends, which is no error.
 func (b *Broker) Fetch(ctx context.Context, o FetchOptions, partitions []FetchPartition) []Fetched {
+	got := await(ctx, o, partitions)
+	fetched(partitions, got)
+	return got
+}
+
+// await reads until there is enough.
+func await(ctx context.Context, o FetchOptions, partitions []FetchPartition) []Fetched {
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = math.MaxInt64
 	}

@@ -14,6 +14,8 @@ type Options struct {
 	Config map[string]string
 	// Logger is told what was recovered and what went wrong; nil discards.
 	Logger *slog.Logger
+	// Trace is told of what happens to the logs.
+	Trace log.Trace
 	// Env is the world around the logs: the system's unless set.
 	Env log.Env
 }

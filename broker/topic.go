@@ -31,6 +31,7 @@ type Topic struct {
 	config     atomic.Pointer[topicConfig]
 	count      atomic.Int32
 	gone       atomic.Bool
+	traffic    traffic
 }
 
 func (t *Topic) Name() string { return t.name }

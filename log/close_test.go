@@ -76,6 +76,7 @@ func TestCloseTwice(t *testing.T) {
 	fill(t, l, 1)
 	closeLog(t, l)
 	assert.ErrorIs(t, l.Close(), log.ErrClosed)
+	assert.ErrorIs(t, l.Err(), log.ErrClosed)
 }
 
 // TestCloseWithWaiters: who waits for durability has it by then, who waits for

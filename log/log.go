@@ -100,6 +100,15 @@ func (l *Log) writableLocked() error {
 	return l.mu.failed
 }
 
+// Err says why the log takes no change any more: ErrFailed or ErrClosed; nil if it
+// does, or never did.
+func (l *Log) Err() error {
+	if err := l.writable(); err != ErrReadOnly {
+		return err
+	}
+	return nil
+}
+
 // failed says whether it is one that takes no change any more: see ErrFailed.
 func (l *Log) failed() bool {
 	l.mu.Lock()

@@ -153,6 +153,7 @@ func TestPitfallA1FailedSync(t *testing.T) {
 		assert.ErrorIs(t, err, log.ErrFailed, what)
 		assert.ErrorIs(t, err, syscall.EIO, what)
 	}
+	assert.ErrorIs(t, l.Err(), log.ErrFailed)
 	wantValues(t, l)
 	assert.Equal(t, int64(14), l.End())
 

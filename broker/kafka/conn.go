@@ -23,6 +23,7 @@ type conn struct {
 	frames  frames
 	out     []byte // the last answer's buffer, to be used again
 	stopped atomic.Bool
+	waited  time.Duration // of the request being served, for what it asks for
 }
 
 func newConn(s *server, nc net.Conn) *conn {
@@ -85,14 +86,18 @@ func (c *conn) serveOne(ctx context.Context) error {
 		return err
 	}
 	q.c, q.ctx = c, ctx
+	timed := c.s.trace.begin(c)
 	answer, err := c.s.answer(q, body)
 	if answer.done != nil {
 		defer answer.done()
 	}
+	timed.answered(q, int64(len(frame)), answer, err)
 	if err != nil || len(answer.pieces) == 0 {
 		return err
 	}
-	return c.write(answer.pieces)
+	err = c.write(answer.pieces)
+	timed.sent(q)
+	return err
 }
 
 func (c *conn) write(pieces [][]byte) error {
@@ -125,6 +130,7 @@ func (s *server) answer(q *call, body []byte) (reply, error) {
 	if resp == nil {
 		return reply{}, nil
 	}
+	q.resp = resp
 	q.c.out = q.encode(q.c.out, resp)
 	answer := reply{pieces: framed([][]byte{q.c.out})}
 	if cap(q.c.out) > keep {
@@ -136,6 +142,7 @@ func (s *server) answer(q *call, body []byte) (reply, error) {
 // watch watches for the end of the connection while a request waits: the context
 // it returns ends with it. done has to be called before the next read.
 func (c *conn) watch(ctx context.Context) (_ context.Context, done func()) {
+	began := time.Now()
 	ctx, cancel := context.WithCancel(ctx)
 	c.expectRequest()
 	over := make(chan struct{})
@@ -149,5 +156,6 @@ func (c *conn) watch(ctx context.Context) (_ context.Context, done func()) {
 		_ = c.nc.SetReadDeadline(time.Unix(1, 0))
 		<-over
 		cancel()
+		c.waited += time.Since(began)
 	}
 }

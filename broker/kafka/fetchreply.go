@@ -22,6 +22,7 @@ var placeholder = func() []byte {
 // fetched is the answer with the batches in their places, not copied: pieces of
 // what was encoded, and views between them.
 func (q *call) fetched(resp *kmsg.FetchResponse, got []broker.Fetched) (reply, error) {
+	q.resp = resp
 	q.c.out = q.encode(q.c.out, resp)
 	rest := q.c.out
 	if cap(q.c.out) > keep {

@@ -110,6 +110,10 @@ func TestDuplicates(t *testing.T) {
 	assert.EqualValues(t, 0, again.BaseOffset)
 	assert.Positive(t, again.LogAppendTime, "of a duplicate the largest time")
 	assert.Equal(t, kerr.OutOfOrderSequenceNumber.Code, send(7, "x").ErrorCode)
+	in, err := s.b.Topic("t")
+	require.NoError(t, err)
+	stored := int64(len(batchOf(t, record.None, "a", "b")) + len(batchOf(t, record.None, "c")))
+	assert.Equal(t, broker.Traffic{MessagesIn: 3, BytesIn: stored, ProduceRequests: 4, FailedProduceRequests: 1}, in.Traffic(), "a duplicate brings nothing")
 
 	s.stop()
 	s = serve(t, s.dir, "", nil)

@@ -21,6 +21,7 @@ type call struct {
 	clientID      string
 	flexible      bool // of the answer's header
 	answerVersion int16
+	resp          kmsg.Response // once it is known, for Trace
 }
 
 // errNoAnswer ends a connection whose request cannot be answered.

@@ -31,6 +31,7 @@ type server struct {
 	memory   *budget
 	large    sync.Mutex // held while a large request is decoded
 	sessions *sessions
+	trace    Trace
 
 	mu struct {
 		sync.Mutex
@@ -44,10 +45,16 @@ type server struct {
 // closed. The listener is closed in any case. Connections that fail are told of
 // to the broker's logger.
 func Serve(ctx context.Context, l net.Listener, b *broker.Broker) error {
+	return ServeTraced(ctx, l, b, Trace{})
+}
+
+// ServeTraced is Serve that tells of what it does.
+func ServeTraced(ctx context.Context, l net.Listener, b *broker.Broker, trace Trace) error {
 	s, err := newServer(l.Addr(), b)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
+	s.trace = trace
 	return s.serve(ctx, l)
 }
 
@@ -150,6 +157,9 @@ func (s *server) accept(ctx context.Context, l net.Listener, conns *sync.WaitGro
 			_ = nc.Close()
 			continue
 		}
+		if s.trace.Connected != nil {
+			s.trace.Connected()
+		}
 		conns.Go(func() {
 			defer s.drop(c)
 			c.serve(ctx)
@@ -169,8 +179,11 @@ func (s *server) add(c *conn) bool {
 
 func (s *server) drop(c *conn) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	delete(s.mu.conns, c)
+	s.mu.Unlock()
+	if s.trace.Disconnected != nil {
+		s.trace.Disconnected()
+	}
 }
 
 // stop has connections take no further request.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"os"
 	"strings"
@@ -24,6 +23,9 @@ SIGTERM: what was asked for is answered, the logs are closed, and it exits 0.
 DIR is a Kafka broker's log directory. Topics that a broker left there are
 served; nothing of them is dropped until their retention is configured.
 
+--metrics adds metrics for Prometheus at /metrics and the state at /healthz, which
+is 200 while it serves and 503 otherwise, and says why.
+
 Settings are a broker's of Kafka by their names: from a server.properties file
 (--config), and single ones (--set), which win. Those that are not known are
 named and left out. What "kafka-configs --alter" changes is kept in DIR.`
@@ -31,6 +33,9 @@ named and left out. What "kafka-configs --alter" changes is kept in DIR.`
 type serveFlags struct {
 	data, listen, config string
 	set                  []string
+	metrics              string
+	pprof                bool
+	logLevel, logFormat  string
 }
 
 func newServe() *cobra.Command {
@@ -48,6 +53,10 @@ func newServe() *cobra.Command {
 	flags.StringVar(&f.listen, "listen", "", "the address to listen on (listeners); 127.0.0.1:9092 unless set")
 	flags.StringVar(&f.config, "config", "", "a server.properties file")
 	flags.StringArrayVar(&f.set, "set", nil, "a setting, as `key=value`; may be given more than once")
+	flags.StringVar(&f.metrics, "metrics", "", "the `address` of /metrics and /healthz, as :9308; without a host it is 127.0.0.1's")
+	flags.BoolVar(&f.pprof, "pprof", false, "let Go's profiles be taken, at /debug/pprof/ of that address")
+	flags.StringVar(&f.logLevel, "log-level", "warn", "the least `level` that is logged to stderr: debug, info, warn or error")
+	flags.StringVar(&f.logFormat, "log-format", "text", "how lines are logged: text (key=value) or json")
 	return cmd
 }
 
@@ -56,12 +65,20 @@ func (f *serveFlags) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	logger := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	b, err := broker.Open(config["log.dirs"], broker.Options{Config: config, Logger: logger})
+	o, err := f.observe(cmd)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.Close()) }()
+	defer func() { err = errors.Join(err, o.stop()) }()
+	b, err := broker.Open(config["log.dirs"], broker.Options{Config: config, Logger: o.logger, Trace: o.logs})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		o.closing()
+		o.logger.Info("closing")
+		err = errors.Join(err, b.Close())
+	}()
 	address, err := kafka.ListenAddress(b)
 	if err != nil {
 		return err
@@ -70,12 +87,15 @@ func (f *serveFlags) run(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return fmt.Errorf("%w; --listen chooses another address", err)
 	}
-	return f.serve(cmd.Context(), cmd.OutOrStdout(), l, b)
+	o.serving(b)
+	defer context.AfterFunc(cmd.Context(), o.closing)()
+	return f.serve(cmd.Context(), cmd.OutOrStdout(), l, b, o)
 }
 
-func (f *serveFlags) serve(ctx context.Context, out io.Writer, l net.Listener, b *broker.Broker) error {
+func (f *serveFlags) serve(ctx context.Context, out io.Writer, l net.Listener, b *broker.Broker, o *observed) error {
+	o.logger.Info("serving", "topics", len(b.Topics()), "dir", b.Dir(), "address", l.Addr())
 	fmt.Fprintf(out, "serving %d topics of %s on %s\n", len(b.Topics()), b.Dir(), l.Addr())
-	return kafka.Serve(ctx, l, b)
+	return kafka.ServeTraced(ctx, l, b, o.requests)
 }
 
 // settings are those of the file, those of --set upon them, and the flags that

@@ -50,6 +50,8 @@ var above = map[string][]string{
 		"github.com/cespare/xxhash", "github.com/twmb/franz-go/pkg/kerr"},
 	"broker/kafka": {"broker", "group", "log", "record", "internal/kafkadir",
 		"github.com/twmb/franz-go", "golang.org/x/sync", "golang.org/x/sys"},
+	"broker/metrics": {"broker", "broker/kafka", "group", "log",
+		"github.com/prometheus/client_golang/prometheus", "github.com/twmb/franz-go/pkg/kerr", "github.com/twmb/franz-go/pkg/kmsg"},
 	"group":        {"group/assign", "internal/coordinator", "internal/javahash"},
 	"group/assign": {"internal/javahash", "github.com/twmb/franz-go/pkg/kmsg"},
 }
