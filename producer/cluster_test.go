@@ -159,6 +159,10 @@ func (c *cluster) carryOut(node Node, r *Request) (results []Result, wait time.D
 	for _, b := range r.Batches {
 		results = append(results, c.store(node, b))
 	}
+	if r.Acks == AcksNone { // nothing is answered, whatever became of it
+		clear(results)
+		return results, 0, nil
+	}
 	if lost {
 		for _, b := range r.Batches {
 			c.topics[b.Topic][b.Partition].unanswered = true
