@@ -237,11 +237,8 @@ func (l *Log) placeMarked(b record.Batch, p *placing) (a Appended, rolled RollEv
 			return a, rolled, err
 		}
 	}
-	if l.mu.epochsBehind {
-		if err := l.writeEpochs(&l.mu.state); err != nil {
-			return a, rolled, err
-		}
-		l.mu.epochsBehind = false
+	if err := l.mendEpochsLocked(); err != nil {
+		return a, rolled, err
 	}
 	if rolled, err = l.roomLocked(int64(b.Size), h, first); err != nil {
 		return a, rolled, err

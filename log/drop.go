@@ -266,11 +266,14 @@ func (l *Log) beginDropLocked(c recovery.Checkpoint) error {
 	return err
 }
 
-// endDropLocked makes a cut durable, and takes it out of the checkpoint. If that
-// fails the log goes on, but nothing may change before it is done: recovery
+// endDropLocked makes a DropAll durable, and takes it out of the checkpoint. If
+// that fails the log goes on, but nothing may change before it is done: recovery
 // would cut what came behind.
 func (l *Log) endDropLocked() error {
 	if err := l.cutDurableLocked(); err != nil {
+		return err
+	}
+	if err := l.ofDropLocked(l.mendEpochsLocked()); err != nil {
 		return err
 	}
 	return l.forgetDropLocked()

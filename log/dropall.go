@@ -1,7 +1,6 @@
 package log
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -53,17 +52,11 @@ func (l *Log) dropAllHeld(start int64) (e DropEvent, err error) {
 	if err := l.writableLocked(); err != nil {
 		return e, err
 	}
-	// The epochs go first: after a crash they are derived from what is there.
-	if err := l.writeEpochs(new(state)); err != nil {
-		l.keepEpochs(&l.mu.state)
-		return e, err
-	}
+	// Until this is there the old log is the one that opens, with its file of leader
+	// epochs: no batch may tell of them any more. From then on the file says nothing.
 	l.compaction.cutAt(start)
 	begun := recovery.Checkpoint{HighWatermark: start, LogStart: start, Dropping: true, DropFrom: 0}
 	if err := l.beginDropLocked(begun); err != nil {
-		if !errors.Is(err, ErrFailed) {
-			l.keepEpochs(&l.mu.state)
-		}
 		return e, err
 	}
 	old := l.set.Load().all()
@@ -81,7 +74,7 @@ func (l *Log) dropAllHeld(start int64) (e DropEvent, err error) {
 func (l *Log) startAtLocked(start int64, old []*segment.Segment) error {
 	l.forget(0)
 	l.commit.noted, l.commit.superseded = noted{}, nil
-	l.mu.state, l.mu.txnFiles, l.mu.epochsBehind = state{}, nil, false
+	l.mu.state, l.mu.txnFiles, l.mu.epochsBehind = state{}, nil, true
 	clear(l.mu.txnsBehind)
 	l.atOnceLocked(func() {
 		l.cuts.Add(1)

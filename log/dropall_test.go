@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -176,6 +177,110 @@ func TestDropAllOfOneBatchInterrupted(t *testing.T) {
 			require.Greater(t, nth, 8)
 			return
 		}
+	}
+}
+
+// TestDropAllInterruptedKeepsEpochs: a DropAll that a crash interrupts leaves the
+// old log, whole, or the new one. The old one has its leader epochs, of which
+// compaction has left no batch to derive them from.
+func TestDropAllInterruptedKeepsEpochs(t *testing.T) {
+	stops := map[string]func(*vfs.Mem) *vfs.Mem{"kill": (*vfs.Mem).Kill}
+	for seed := range uint64(3) {
+		stops[fmt.Sprint("power", seed)] = func(m *vfs.Mem) *vfs.Mem { return m.Crash(seed) }
+	}
+	built := vfs.NewMem()
+	l := open(t, "log", on(compactedLog(), built))
+	for epoch := range int32(4) {
+		require.NoError(t, l.SetLeaderEpoch(epoch))
+		for n := len(l.Segments()); len(l.Segments()) == n; {
+			put(t, l, keyed("a", strings.Repeat(".", 300)))
+		}
+	}
+	compacted(t, l)
+	closeLog(t, l)
+	for _, start := range []int64{0, 5, 100} {
+		olds, news := 0, 0
+		for name, stop := range stops {
+			for nth, done := 0, false; !done; nth++ {
+				mem := built.Fork()
+				faulty := vfs.NewFaulty(mem)
+				l, err := log.Open(ctx, "log", on(compactedLog(), faulty))
+				require.NoError(t, err)
+				end, epochs := l.End(), l.LeaderEpochs()
+				require.Len(t, epochs, 4)
+				var stopped *vfs.Mem
+				calls := 0
+				faulty.Trace = func(c vfs.Call) {
+					if c.Op&vfs.ChangeOp == 0 {
+						return
+					}
+					if calls++; calls > nth && stopped == nil {
+						stopped = stop(mem)
+					}
+				}
+				err = l.DropAll(start) // what runs on behind the stop reaches nothing
+				if done = stopped == nil; done {
+					require.NoError(t, err)
+					stopped = stop(mem)
+				}
+				what := fmt.Sprintf("to %d, %s before call %d", start, name, nth)
+				for range 2 {
+					l, err = log.Open(ctx, "log", on(compactedLog(), stopped))
+					require.NoError(t, err, what)
+					if l.End() == end {
+						olds++
+						require.Equal(t, epochs, l.LeaderEpochs(), what)
+					} else {
+						news++
+						startsAt(t, l, start)
+					}
+					stopped = stopped.Kill()
+				}
+			}
+		}
+		require.Positive(t, olds)
+		require.Positive(t, news)
+	}
+}
+
+// TestDropAllThatCannotEmptyTheEpochs: the file of leader epochs that a
+// DropAll could not empty, or that the open behind it could not, is believed by
+// nobody, and no checkpoint says that the drop is over before it is empty.
+func TestDropAllThatCannotEmptyTheEpochs(t *testing.T) {
+	mem, o := replica(t)
+	for _, behind := range []string{"goes on", "closed", "killed"} {
+		mem := mem.Fork()
+		faulty := vfs.NewFaulty(mem)
+		l := open(t, "log", on(o, faulty))
+		faulty.Add(vfs.Rule{Op: vfs.OpCreate, Path: "leader-epoch-checkpoint.tmp", Err: syscall.ENOSPC})
+		require.ErrorIs(t, l.DropAll(40), syscall.ENOSPC)
+		startsAt(t, l, 40)
+		_, err := l.AppendBatch(encode(t, record.BatchOptions{BaseOffset: 40, LeaderEpoch: 9}, rec("x")), log.FromLeader)
+		require.ErrorIs(t, err, syscall.ENOSPC)
+		switch behind {
+		case "closed":
+			require.ErrorIs(t, l.Close(), syscall.ENOSPC)
+		case "killed":
+			mem = mem.Kill()
+			faulty = vfs.NewFaulty(mem)
+			faulty.Add(vfs.Rule{Op: vfs.OpCreate, Path: "leader-epoch-checkpoint.tmp", Err: syscall.ENOSPC})
+			l = open(t, "log", on(o, faulty))
+			startsAt(t, l, 40)
+			require.ErrorIs(t, l.SetLeaderEpoch(10), syscall.ENOSPC)
+		}
+		readOnly := on(o, mem)
+		readOnly.Mode = log.ReadOnly
+		startsAt(t, open(t, "log", readOnly), 40)
+		startsAt(t, open(t, "log", on(o, mem.Fork().Kill())), 40)
+		if faulty.Clear(); behind == "closed" {
+			l = open(t, "log", on(o, faulty))
+		}
+		fetched(t, l, 2)
+		require.Equal(t, []log.EpochEntry{{Epoch: 9, Start: 40}}, l.LeaderEpochs())
+		require.NoError(t, l.Close())
+		l = open(t, "log", on(o, mem.Crash(1)))
+		require.Equal(t, []log.EpochEntry{{Epoch: 9, Start: 40}}, l.LeaderEpochs(), behind)
+		require.EqualValues(t, 42, l.End())
 	}
 }
 

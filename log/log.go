@@ -77,7 +77,7 @@ type Log struct {
 		// what state has; the next snapshot mends it.
 		txnsBehind map[int64]bool
 		// epochsBehind says that the file of leader epochs is not what state has:
-		// nothing may be appended that it would then be wrong about.
+		// nothing may be appended, nor a checkpoint vouch for it, before it is.
 		epochsBehind bool
 	}
 }

@@ -85,15 +85,15 @@ const reasonLogStart = "below the log start offset"
 // Expired lists the segments that Retain would remove now.
 func (l *Log) Expired() ([]SegmentInfo, error) {
 	infos := l.Segments()
-	n, err := l.letGo(l.settings.Load().Retention, infos)
+	first, below := l.First(), 0
+	for below < len(infos)-1 && infos[below+1].Base <= first {
+		below++ // Retain asks the policy about the others, once these are gone
+	}
+	n, err := l.letGo(l.settings.Load().Retention, infos[below:])
 	if err != nil {
 		return nil, err
 	}
-	below := 0
-	for below < len(infos)-1 && infos[below+1].Base <= l.First() {
-		below++
-	}
-	return infos[:max(n, below)], nil
+	return infos[:below+n], nil
 }
 
 // letGo says how many of the oldest segments may go by the policy.

@@ -310,6 +310,55 @@ func TestRetainOfACompactedLog(t *testing.T) {
 	}
 }
 
+// TestExpiredBelowStart: Expired lists what Retain drops where segments lie below
+// the log start, be they such as the policy would keep: it is asked about those
+// behind them.
+func TestExpiredBelowStart(t *testing.T) {
+	now := someTime.Add(100 * time.Minute)
+	for _, c := range []struct {
+		policy retention.Policy
+		want   int
+	}{
+		{nil, 2},
+		{retention.MaxAge(50 * time.Minute), 4}, // times do not ascend: the first two are the newest
+		{retention.MaxBytes(1400), 3},
+		{retention.Any(retention.MaxAge(50*time.Minute), retention.MaxBytes(1400)), 4},
+		{retention.All(retention.MaxAge(50*time.Minute), retention.MaxBytes(1400)), 3},
+		{everything, 5},
+	} {
+		mem := vfs.NewMem()
+		o := small()
+		o.Env = log.Env{FS: mem, Now: func() time.Time { return now }}
+		l := open(t, "/data/t-0", o)
+		for i := range 22 {
+			minute := time.Duration(10)
+			if i < 10 || i >= 20 {
+				minute = 90
+			}
+			_, err := l.Append(timed(value(i), minute*time.Minute))
+			require.NoError(t, err)
+		}
+		segments := l.Segments()
+		require.Equal(t, []int64{0, 5, 10, 15, 20}, bases(l))
+		closeLog(t, l)
+		// A broker raised the log start, and left the segments where they are.
+		require.NoError(t, mem.Remove("/data/t-0/seglog.checkpoint"))
+		write(t, mem, "/data/log-start-offset-checkpoint", "0\n1\nt 0 12\n")
+		o.Retention = c.policy
+		l = open(t, "/data/t-0", o)
+		require.EqualValues(t, 12, l.First())
+		expired, err := l.Expired()
+		require.NoError(t, err)
+		require.Equal(t, segments[:c.want], expired, "%v", c.policy)
+		gone, err := l.Retain(ctx)
+		require.NoError(t, err)
+		require.Equal(t, len(expired), len(gone), "%v", c.policy)
+		for i := range gone {
+			require.Equal(t, expired[i].Base, gone[i].Base, "%v", c.policy)
+		}
+	}
+}
+
 // TestRetainBesideCompaction: segments that are joined while it is decided are
 // not dropped whole when only some of them were to go.
 func TestRetainBesideCompaction(t *testing.T) {

@@ -26,6 +26,9 @@ func (l *Log) snapshotLocked(end int64) (*snapshot, error) {
 	if err := l.mendTxnsLocked(); err != nil {
 		return nil, err
 	}
+	if err := l.mendEpochsLocked(); err != nil {
+		return nil, err
+	}
 	s := &l.mu.state
 	s.producers.SetNext(end)
 	ended := s.producers.Ended()

@@ -48,7 +48,7 @@ func (l *Log) deriveState(r *recovery.Report, segments []*segment.Segment) (s st
 	if vfs.Unreadable(err) {
 		return s, n, false, err
 	}
-	known := err == nil && len(file.Entries()) > 0 // an empty one says nothing: see DropAll
+	known := err == nil && len(file.Entries()) > 0 // an empty one says nothing
 	first := segments[0].Base()
 	s, n, doubts, err := l.stateNoted(r, segments, files, file, known)
 	if err != nil {
@@ -208,6 +208,9 @@ func (l *Log) stateFiles() (stateFiles, error) {
 
 // readEpochs is the history of leader epochs as far as it is about the log.
 func (l *Log) readEpochs(r *recovery.Report) (epochs.History, error) {
+	if r.StartingAnew() {
+		return epochs.History{}, nil
+	}
 	return l.readEpochsOf(r.LogStart, r.End)
 }
 
@@ -328,7 +331,21 @@ func (l *Log) mendTxnLocked(base int64, has bool) error {
 	return nil
 }
 
-// keepEpochs is writeEpochs, tried again before the next append if it fails.
+// mendEpochsLocked writes the file of leader epochs if it may not be what the
+// state has. A checkpoint vouches for it, and a batch may hang on it.
+func (l *Log) mendEpochsLocked() error {
+	if !l.mu.epochsBehind {
+		return nil
+	}
+	if err := l.writeEpochs(&l.mu.state); err != nil {
+		return err
+	}
+	l.mu.epochsBehind = false
+	return nil
+}
+
+// keepEpochs is writeEpochs, tried again before the next append or checkpoint if
+// it fails.
 func (l *Log) keepEpochs(s *state) {
 	err := l.writeEpochs(s)
 	if l.mu.epochsBehind = err != nil; err != nil {

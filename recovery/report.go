@@ -116,6 +116,12 @@ func (r *Report) Err() error {
 // there may be batches that are yet to be cut.
 func (r *Report) Dropping() bool { return r.Checkpoint != nil && r.Checkpoint.Dropping }
 
+// StartingAnew says of a log that is Dropping that it is a DropAll: all that its
+// files say is of the log that there was.
+func (r *Report) StartingAnew() bool {
+	return r.Dropping() && r.Checkpoint.DropFrom < r.Checkpoint.LogStart
+}
+
 // LogValue is the report in one line.
 func (r *Report) LogValue() slog.Value {
 	return slog.GroupValue(

@@ -10,6 +10,7 @@ import (
 	"github.com/seglog/seglog/internal/kafkadir"
 	"github.com/seglog/seglog/internal/vfs"
 	"github.com/seglog/seglog/log"
+	"github.com/seglog/seglog/recovery"
 	"github.com/seglog/seglog/retention/compact"
 )
 
@@ -213,7 +214,7 @@ func (x *machine) files() {
 		point, start, cleaned := noted[kafkadir.RecoveryPointFile][x.name], noted[kafkadir.LogStartFile][x.name], noted[kafkadir.CleanerFile][x.name]
 		clean := x.manager.Found().Clean && x.fresh
 		switch {
-		case clean && (!x.l.Recovery().Clean || point != x.l.End()):
+		case clean && (!closed(x.l.Recovery()) || point != x.l.End()):
 			x.failf("the directory was closed, and %s was not: recovery point %d, %v", x.name, point, x.l.Recovery())
 		case point > x.m.durable:
 			x.failf("the recovery point of %s is %d, durable is %d", x.name, point, x.m.durable)
@@ -221,6 +222,13 @@ func (x *machine) files() {
 			x.failf("%s is [%d, %d), and noted that it starts at %d and was compacted up to %d", x.name, x.l.First(), x.l.End(), start, cleaned)
 		}
 	})
+}
+
+// closed says whether a log was closed. A power cut may bring a file back that was
+// unlinked then, which does no harm.
+func closed(r *recovery.Report) bool {
+	harmful := slices.ContainsFunc(r.Actions, func(a recovery.Action) bool { return a.Kind != recovery.Remove || !a.Later })
+	return r.Checkpoint != nil && r.Checkpoint.Clean && !harmful && r.ScannedBatches == 0
 }
 
 // setAside opens the directory while a partition cannot be read: the others

@@ -266,7 +266,7 @@ func (x *machine) produce() {
 // begin a new epoch then.
 func (x *machine) forgotten(p producer) bool {
 	return slices.ContainsFunc(x.l.Producers(), func(have log.ProducerState) bool {
-		return have.ID == p.pid && have.LastSequence != p.sequence
+		return have.ID == p.pid && (have.Epoch != p.epoch || have.LastSequence != p.sequence)
 	})
 }
 

@@ -4,6 +4,10 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/seglog/seglog/internal/vfs"
+	"github.com/seglog/seglog/log"
+	"github.com/seglog/seglog/record"
 )
 
 // TestPlansRepeat: a plan does the same each time, so that a seed is a way to
@@ -64,6 +68,27 @@ func TestLiesAreNoticed(t *testing.T) {
 	}
 }
 
+// TestForgottenEpoch: a log that knows a producer as of an older epoch has
+// forgotten the newer one, be the sequence in both the same.
+func TestForgottenEpoch(t *testing.T) {
+	x := &machine{part: &part{}}
+	l, err := log.Open(ctx, "log", log.Options{SegmentBytes: 4096, Env: log.Env{FS: vfs.NewMem()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	x.l = l
+	raw := x.encode(record.BatchOptions{LeaderEpoch: -1, Producer: &record.Producer{ID: 100, Epoch: 1}}, record.Record{Value: []byte("v")})
+	if _, err := l.AppendBatch(raw, log.FromClient); err != nil {
+		t.Fatal(err)
+	}
+	for want, p := range map[bool]producer{false: {pid: 100, epoch: 1}, true: {pid: 100, epoch: 2}} {
+		if got := x.forgotten(p); got != want {
+			t.Errorf("of %+v the log has forgotten something: %t, it has %+v", p, got, l.Producers())
+		}
+	}
+}
+
 // TestSeedsThatFailed: what once lost something does not any more.
 func TestSeedsThatFailed(t *testing.T) {
 	for _, failed := range []struct {
@@ -74,11 +99,13 @@ func TestSeedsThatFailed(t *testing.T) {
 		{OneLog, 830, "11!,16!,17!,25!,29~,35~,38!,39~,41~"},
 		{OneLog, 265923803383351980, "12!,13~,15,20!,21~,22~,23~,24!,25!,26~,36~,41!,42!,43!,45!,46!"},
 		{OneLog, 265923803383351627, "17!,18~,19~,27~,28~"},
+		{OneLog, 8821900913671018624, "34~,35!,36!,40!,41~,42!,43!,44!,49~"},
 		{ManyLogs, 3, "52!,53!"},
 		{ManyLogs, 1242, "4~,5!,8!,9!,24!,29!,35~,69~"},
 		{ManyLogs, 500009, "44!,47!,48!,49!,50~,52!"},
 		{ManyLogs, 600435, "0!,3!,4,5~,6~,12!,13!,21!,23~,25!,31~,35~,50!,51,56!,60!,62~"},
 		{ManyLogs, 700078, "58!,60!,62!,63!,91~,92~,93~,96~"},
+		{ManyLogs, 6846966198998552346, "0~,6~,11~,12~,13~,15~,16~,17!,18,19!,20!,21!,24~,28~,29~,30!,31!,32~"},
 	} {
 		steps, err := ParseSteps(failed.steps)
 		if err != nil {
