@@ -110,7 +110,7 @@ func names(t testing.TB, fs vfs.FS, dir string) (list []string) {
 // soon waits for something another goroutine is to bring about.
 func soon(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal(what)
 		}

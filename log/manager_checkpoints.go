@@ -70,27 +70,49 @@ func (m *Manager) Checkpoint(ctx context.Context) error {
 func (m *Manager) writeFiles(which ...int) error {
 	var errs []error
 	for _, i := range which {
-		now := m.offsets(i)
-		if !m.unsure[i] && m.disk[i] != nil && maps.Equal(now, m.disk[i]) {
-			continue
-		}
-		err := kafkadir.WriteOffsets(m.opts.Log.Env.FS, m.dir, checkpointFiles[i], now)
-		if m.unsure[i] = err != nil; err == nil {
-			m.disk[i] = now
-		}
-		errs = append(errs, err)
+		errs = append(errs, m.writeFile(i, m.offsets(i)))
 	}
 	return errors.Join(errs...)
 }
 
+// writeFile gives one of the files those lines, unless it surely has them.
+func (m *Manager) writeFile(i int, now kafkadir.Offsets) error {
+	if !m.unsure[i] && m.disk[i] != nil && maps.Equal(now, m.disk[i]) {
+		return nil
+	}
+	err := kafkadir.WriteOffsets(m.opts.Log.Env.FS, m.dir, checkpointFiles[i], now)
+	if m.unsure[i] = err != nil; err == nil {
+		m.disk[i] = now
+	}
+	return err
+}
+
+// forgetNotes takes the lines out of the files that are of an earlier partition
+// of that name, durably: a new one must not be taken for it after a crash. The
+// caller holds change, and there is no such partition.
+func (m *Manager) forgetNotes(name string) error {
+	for i, known := range m.disk {
+		if _, stale := known[name]; !stale && !m.unsure[i] {
+			continue
+		}
+		now := m.offsets(i)
+		delete(now, name) // of a future copy, which has it too
+		if err := m.writeFile(i, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // offsets are a checkpoint's for the partitions as they are. What is known of
-// those that are not open stays.
+// those that are not open stays, unless it is of an open one of the same name.
 func (m *Manager) offsets(which int) kafkadir.Offsets {
 	now := make(kafkadir.Offsets)
 	for _, p := range m.Partitions() {
 		name := p.parsed.Live()
 		if p.Log == nil {
-			if old, ok := m.disk[which][name]; ok && p.State != PartitionDeleted && p.State != PartitionStray {
+			old, ok := m.disk[which][name]
+			if live := m.lookup(name); ok && p.State != PartitionDeleted && p.State != PartitionStray && (live == nil || live.Log == nil) {
 				now[name] = old
 			}
 			continue
@@ -103,14 +125,10 @@ func (m *Manager) offsets(which int) kafkadir.Offsets {
 		case logStart:
 			if first := p.Log.First(); first > p.Log.oldestBase() && !m.cut.drops(p.Log) {
 				now[name] = first
-			} else {
-				delete(now, name) // of a future copy of the same name
 			}
 		case cleaned:
 			if first := m.cut.lower(p.Log, p.Log.compaction.cleaned()); first > 0 {
 				now[name] = first
-			} else {
-				delete(now, name)
 			}
 		}
 	}

@@ -31,13 +31,8 @@ func (m *Manager) Create(ctx context.Context, name string, id TopicID) (*Log, er
 	if m.lookup(name) != nil {
 		return nil, fmt.Errorf("%w: %s", ErrExists, name)
 	}
-	for i, known := range m.disk {
-		if _, stale := known[name]; !stale { // of an earlier partition of that name
-			continue
-		}
-		if err := m.writeFiles(i); err != nil {
-			return nil, err
-		}
+	if err := m.forgetNotes(name); err != nil {
+		return nil, err
 	}
 	fsys, dir := m.opts.Log.Env.FS, filepath.Join(m.dir, name)
 	if err := fsys.MkdirAll(dir, 0o755); err != nil {
@@ -73,7 +68,9 @@ func (m *Manager) reopen(ctx context.Context, p *Partition) (*Log, error) {
 // directory is renamed, which is durable when Delete returns, and its files are
 // unlinked: at once or, where its DeleteDelay is not 0, later by Maintain or
 // Close. One that could not be opened can be deleted, too, and so can future
-// copies and strays, by their directory's name.
+// copies and strays, by their directory's name. What the directory's files note
+// of it stays until they are written next, by Checkpoint, Maintain or Close, or
+// until Create makes a partition of that name.
 func (m *Manager) Delete(name string) error {
 	m.change.Lock()
 	defer m.changed()
@@ -102,8 +99,7 @@ func (m *Manager) Delete(name string) error {
 	if err := m.unlinkDeleted(m.due); err != nil { // Maintain tries again
 		m.opts.Log.Logger.Warn("log: a deleted partition could not be unlinked", "name", gone.Name, "error", err)
 	}
-	// If this fails the lines stay, and do no harm: see Create.
-	return m.writeFiles(highWatermark, recoveryPoint, logStart, cleaned)
+	return nil // its lines stay until the files are written next: see Create
 }
 
 // putBack is what is left of a partition whose directory may have been renamed.

@@ -64,7 +64,7 @@ var absorbed = []*allowance{
 	{ops: vfs.OpAllocate, path: "*", full: true, scenarios: "append|end a|drop|open|manager create|retain|maintain/retain", why: "where a whole step has no room, what is needed may have"},
 
 	{ops: reading | vfs.OpClose | vfs.OpStat, path: "leader-epoch-checkpoint", why: "it was only to be compared; it is written anew"},
-	{ops: replacement, path: "leader-epoch-checkpoint*", scenarios: "open|manager open|manager reopen|drop|retain|maintain/retain", why: "it is written before the next append"},
+	{ops: replacement, path: "leader-epoch-checkpoint*", scenarios: "open|manager open|manager reopen|manager create|drop|retain|maintain/retain", why: "it is written before the next append"},
 	{ops: reading | replacement | vfs.OpRemove, path: "*.txnindex*", scenarios: "open|manager open|manager reopen|drop|end a", why: "it is written by the next checkpoint"},
 	{ops: vfs.OpReadDir, path: "*", scenarios: "open|manager open|manager reopen|manager create|drop", why: "transaction indexes that are to be compared are by the next checkpoint"},
 	{ops: vfs.OpRemove, path: "*.snapshot", scenarios: "append|sync|checkpoint|close|set|drop|compact|manager|retain|maintain", why: "a snapshot that no checkpoint refers to is removed by the next one"},

@@ -81,14 +81,30 @@ func (x *machine) named(name string) *part {
 	return nil
 }
 
-// create makes a partition, of a name that there was before, perhaps.
+// create makes a partition, of a name that there was before, perhaps: until a
+// moment ago, it may be.
 func (x *machine) create() {
 	name := names[x.r.IntN(len(names))]
-	if x.named(name) != nil {
+	if p := x.named(name); p != nil {
 		if _, err := x.manager.Create(ctx, name, log.TopicID{}); !errors.Is(err, log.ErrExists) {
 			x.failf("creating %s, which is there: %v", name, err)
 		}
-		return
+		if x.r.IntN(2) == 0 {
+			return
+		}
+		x.part = p
+		x.note("  in the place of %s, [%d, %d)", name, p.m.first, p.m.end)
+		fuse := x.fuse
+		if x.r.IntN(2) == 0 { // what is stopped is the creation
+			x.fuse = fuseOut
+		}
+		x.deletePart()
+		if x.image != nil {
+			return
+		}
+		if fuse.left > 0 && x.fuse.left == 0 {
+			x.fuse = fuse
+		}
 	}
 	p := x.newPart(name, x.plan.stream(settingsStream+1+uint64(x.number)))
 	p.dir = filepath.Join(root, name)
