@@ -23,6 +23,7 @@ var checks = []check{
 	{"seek", (*bench).seek, 2 * time.Minute},
 	{"group", (*bench).group, 5 * time.Minute},
 	{"admin", (*bench).admin, 3 * time.Minute},
+	{"more", (*bench).more, 5 * time.Minute},
 	{"killed", (*bench).killed, 5 * time.Minute},
 }
 

@@ -38,7 +38,7 @@ func (b *bench) killed(ctx context.Context) (err error) {
 		return err
 	}
 
-	p := produce{topic: s.topic, acks: "idempotent", codec: "none", to: 4 * b.records}
+	p := produce{topic: s.topic, acks: "idempotent", codec: "none", to: 4 * b.records, live: true}
 	var acked []int
 	due := make(chan struct{}, kills)
 	told := func(n int) {
@@ -48,9 +48,11 @@ func (b *bench) killed(ctx context.Context) (err error) {
 		}
 	}
 	var restarts error
+	killed := 0
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for range due {
+			killed++
 			broker.kill()
 			if restarts = broker.start(); restarts != nil {
 				cancel()
@@ -69,10 +71,22 @@ func (b *bench) killed(ctx context.Context) (err error) {
 	if err = errors.Join(err, restarts); err != nil {
 		return err
 	}
+	if killed != kills {
+		return fmt.Errorf("it was killed %d times, for %d records acknowledged", killed, len(acked))
+	}
 	if err := s.survived(ctx, acked, once); err != nil {
 		return err
 	}
-	err = s.until(ctx, "the member", func() error { return s.complete(p.to) })
+	err = s.until(ctx, "the member", func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, n := range acked {
+			if !s.got[n] {
+				return fmt.Errorf("it did not get %d, which was acknowledged", n)
+			}
+		}
+		return nil
+	})
 	leave()
 	s.wg.Wait()
 	return errors.Join(err, s.failed())

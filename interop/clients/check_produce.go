@@ -90,7 +90,7 @@ func (b *bench) produced(ctx context.Context, p produce) ([]*kgo.Record, error) 
 	seen := make(map[int]bool)
 	for _, r := range records {
 		n := number(r.Value)
-		if n < p.from || n >= p.to || seen[n] || string(r.Key) != key(n) {
+		if n < p.from || n >= p.to || seen[n] || !is(b.client, r, n) {
 			return nil, fmt.Errorf("%s: %d@%d is key %q, value %q: no number that was produced, or once more", p.topic, r.Partition, r.Offset, r.Key, r.Value)
 		}
 		seen[n] = true

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // client is a client library or a tool.
@@ -38,6 +40,7 @@ type produce struct {
 	acks     string // 0, 1, all, idempotent
 	codec    string // none, gzip, snappy, lz4, zstd
 	from, to int
+	live     bool // what is acknowledged is to be told while it goes on
 }
 
 type consume struct {
@@ -79,10 +82,18 @@ func value(n int) string { return fmt.Sprintf("%0100d", n) }
 
 func number(value []byte) int {
 	n, err := strconv.Atoi(string(value))
-	if err != nil || len(value) != 100 {
+	if err != nil {
 		return -1
 	}
 	return n
+}
+
+// is says whether a record is that of a number, as this client produces it.
+func is(c client, r *kgo.Record, n int) bool {
+	if _, ok := c.(verifiable); ok {
+		return r.Key == nil && string(r.Value) == key(n)
+	}
+	return string(r.Key) == key(n) && string(r.Value) == value(n)
 }
 
 // chunks calls do with [from, to) in parts of inFlight.

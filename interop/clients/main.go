@@ -32,6 +32,12 @@ func rows() []row {
 		{"kafka-go", segmentio{}, true},
 		{"confluent-kafka-go", confluent{}, true},
 		{"kcat", kcat{}, true},
+		{"confluent-kafka", python("confluent", "confluent_driver.py", "confluent-kafka==2.16.1"), false},
+		{"kafka-python", python("kafka-python", "kafkapython_driver.py", "kafka-python==3.0.12", "crc32c==2.9.post0", "python-snappy==0.7.3", "lz4==4.4.5", "zstandard==0.25.0"), false},
+		{"aiokafka", python("aiokafka", "aiokafka_driver.py", "aiokafka==0.14.0", "cramjam==2.14.0"), false},
+		{"java", java(), false},
+		{"kafka-console", console{}, false},
+		{"kafka-verifiable", verifiable{}, false},
 	}
 }
 

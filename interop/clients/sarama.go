@@ -165,9 +165,11 @@ func (s saramaClient) describe(_ context.Context, addr, topic string) (n int, er
 func (s saramaClient) configs(_ context.Context, addr, topic string) (map[string]string, error) {
 	got := make(map[string]string)
 	return got, s.asked(addr, func(a sarama.ClusterAdmin) error {
-		entries, err := a.DescribeConfig(sarama.ConfigResource{Type: sarama.TopicResource, Name: topic})
-		for _, e := range entries {
-			got[e.Name] = e.Value
+		results, err := a.DescribeConfigs([]*sarama.ConfigResource{{Type: sarama.TopicResource, Name: topic}}, sarama.DescribeConfigsOptions{})
+		for _, r := range results {
+			for _, e := range r.Configs {
+				got[e.Name] = e.Value
+			}
 		}
 		return err
 	})

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// more is what Kafka's own tools do besides: offsets, groups, log directories.
+func (b *bench) more(ctx context.Context) error {
+	if _, ok := b.client.(console); !ok {
+		return errUnable
+	}
+	topic, group := b.name+"-more", b.name+"-more"
+	if err := b.topic(ctx, topic, 1); err != nil {
+		return err
+	}
+	if _, err := b.produced(ctx, produce{topic: topic, acks: "all", codec: "none", to: b.records}); err != nil {
+		return err
+	}
+	s := &session{bench: b, topic: topic, id: group, got: make(map[int]bool)}
+	leave := s.join(ctx)
+	err := s.until(ctx, "the member", func() error { return s.complete(b.records) })
+	leave()
+	s.wg.Wait()
+	if err = errors.Join(err, s.failed()); err != nil {
+		return err
+	}
+	records := filepath.Join(b.dir, topic+".json")
+	err = os.WriteFile(records, fmt.Appendf(nil, `{"version":1,"partitions":[{"topic":%q,"partition":0,"offset":7}]}`, topic), 0o644)
+	if err != nil {
+		return err
+	}
+
+	at := func(end int) string { return fmt.Sprintf("%s:0:%d \n", topic, end) }
+	for _, call := range []struct {
+		tool kafkaTool
+		args []string
+		want string // in what it says, but for blanks
+	}{
+		{getOffsets, []string{"--topic", topic}, at(b.records)},
+		{groupCommand, []string{"--list"}, group + " \n"},
+		{groupCommand, []string{"--describe", "--group", group}, fmt.Sprintf("%s %s 0 %d %d 0 ", group, topic, b.records, b.records)},
+		{groupCommand, []string{"--describe", "--state", "--group", group}, " Empty 0"},
+		{groupCommand, []string{"--reset-offsets", "--group", group, "--topic", topic, "--to-offset", "5", "--execute"}, topic + " 0 5"},
+		{groupCommand, []string{"--describe", "--group", group}, fmt.Sprintf("%s %s 0 5 %d %d ", group, topic, b.records, b.records-5)},
+		{groupCommand, []string{"--delete-offsets", "--group", group, "--topic", topic}, topic + " 0 Successful"},
+		{groupCommand, []string{"--delete", "--group", group}, "successful"},
+		{deleteRecords, []string{"--offset-json-file", records}, "low_watermark: 7"},
+		{getOffsets, []string{"--topic", topic, "--time", "earliest"}, at(7)},
+		{getOffsets, []string{"--topic", topic, "--time", "max-timestamp"}, topic + ":0:"},
+		{topicCommand, []string{"--alter", "--topic", topic, "--partitions", "4"}, ""},
+		{topicCommand, []string{"--describe", "--topic", topic}, "PartitionCount: 4"},
+		{topicCommand, []string{"--list"}, topic + " \n"},
+		{logDirs, []string{"--describe", "--topic-list", topic}, `"partition":"` + topic + `-0"`},
+		{apiVersions, nil, "ApiVersions(18): 0 to"},
+	} {
+		out, err := call.tool.told(ctx, append([]string{"--bootstrap-server", b.addr}, call.args...)...)
+		if err != nil {
+			return fmt.Errorf("%s %q: %w", call.tool, call.args, err)
+		}
+		if !strings.Contains(squeezed(out), call.want) {
+			return fmt.Errorf("%s %q says %q, want %q in it", call.tool, call.args, out, call.want)
+		}
+	}
+	groups, err := b.ListGroups(ctx)
+	if _, there := groups[group]; there {
+		err = errors.Join(err, fmt.Errorf("%s is still there", group))
+	}
+	return err
+}
+
+// squeezed has one blank for several.
+func squeezed(s string) string {
+	var lines []string
+	for line := range strings.Lines(s) {
+		lines = append(lines, strings.Join(strings.Fields(line), " "))
+	}
+	return strings.Join(lines, " \n") + " \n"
+}

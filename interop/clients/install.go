@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+)
+
+// cache is where what clients need is kept from one run to the next.
+func cache(parts ...string) (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir = filepath.Join(append([]string{dir, "seglog-clients"}, parts...)...)
+	return dir, os.MkdirAll(dir, 0o755)
+}
+
+// drivers is where the programs are.
+func drivers(parts ...string) (string, error) {
+	return filepath.Abs(filepath.Join(append([]string{"drivers"}, parts...)...))
+}
+
+// missing is an error unless there are all programs.
+func missing(programs ...string) error {
+	for _, p := range programs {
+		if _, err := exec.LookPath(p); err != nil {
+			return fmt.Errorf("no %s here", p)
+		}
+	}
+	return nil
+}
+
+// done runs a command of an installation.
+func done(ctx context.Context, dir string, env []string, args ...string) error {
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", filepath.Base(args[0]), err, tail(string(out)))
+	}
+	return nil
+}
+
+// once does what makes dir unless it was done to its end before.
+func once(dir string, do func() error) error {
+	mark := filepath.Join(dir, "complete")
+	if _, err := os.Stat(mark); err == nil {
+		return nil
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	return os.WriteFile(mark, nil, 0o644)
+}
+
+// python is a client of packages, in an environment of its own.
+func python(name, driver string, packages ...string) *program {
+	return &program{install: func(ctx context.Context) ([]string, error) {
+		if err := missing("python3"); err != nil {
+			return nil, err
+		}
+		dir, err := cache("python", name)
+		if err != nil {
+			return nil, err
+		}
+		interpreter := filepath.Join(dir, "bin", "python")
+		err = once(dir, func() error {
+			if err := done(ctx, "", nil, "python3", "-m", "venv", dir); err != nil {
+				return err
+			}
+			return done(ctx, "", nil, append([]string{interpreter, "-m", "pip", "install", "-q"}, packages...)...)
+		})
+		if err != nil {
+			return nil, err
+		}
+		script, err := drivers("python", driver)
+		return []string{interpreter, "-B", script}, err
+	}}
+}
+
+// kafkaHome finds Apache Kafka: a script that resolves it and runs its tools.
+var kafkaHome = sync.OnceValues(func() (string, error) {
+	script := os.Getenv("SEGLOG_KAFKA")
+	if script == "" {
+		script = filepath.Join("..", "..", "..", "shared", "kafka", "kafka")
+	}
+	script, err := filepath.Abs(script)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(script); err != nil {
+		return "", fmt.Errorf("no Apache Kafka: %w (SEGLOG_KAFKA names its script)", err)
+	}
+	return script, errors.Join(missing("java", "mvn"), done(context.Background(), "", nil, script, "install"))
+})
