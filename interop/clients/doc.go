@@ -5,7 +5,12 @@
 //	go run .               all clients
 //	go run . -run kcat     those whose name matches
 //	go run . -check killed those checks
+//	go run . -p 1          one client after the other, two at once otherwise
 //	go run . -ci           the Go clients and kcat, on little data
+//
+// What clients need besides their languages is installed in the user's cache folder.
+// Apache Kafka's own client and tools come by the script shared/kafka/kafka beside
+// the module, or the one that SEGLOG_KAFKA names.
 //
 // It prints a table, a client for each line. "n/a" is what the client cannot do.
 // A client whose runtime is missing or cannot be installed is a row SKIPPED that
