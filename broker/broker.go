@@ -32,6 +32,7 @@ type Broker struct {
 	config    atomic.Pointer[config]
 	producers producerIDs
 	groups    groups
+	listeners listeners
 	running   context.Context // ends with Close
 	stop      context.CancelFunc
 	upkeep    sync.WaitGroup
@@ -161,8 +162,12 @@ func (b *Broker) Close() error {
 	for _, t := range b.Topics() {
 		t.moved()
 	}
+	b.listeners.tell()
 	return err
 }
+
+// Closed says that Close was called.
+func (b *Broker) Closed() bool { return b.running.Err() != nil }
 
 // changeable says why nothing can be changed, nil if it can. The caller has
 // change.

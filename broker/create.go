@@ -62,6 +62,7 @@ func (b *Broker) CreateTopic(ctx context.Context, spec TopicSpec) (*Topic, error
 	t.partitions.Store(&list)
 	b.put(t)
 	b.coordinate(t)
+	b.listeners.tell()
 	return t, nil
 }
 
@@ -156,6 +157,7 @@ func (b *Broker) CreatePartitions(ctx context.Context, topic string, count int32
 	}
 	t.partitions.Store(&list)
 	t.count.Store(count)
+	b.listeners.tell()
 	return nil
 }
 
@@ -181,6 +183,7 @@ func (b *Broker) DeleteTopic(topic string) error {
 	b.remove(t)
 	t.moved()
 	b.forget(t)
+	b.listeners.tell()
 	for number := range s.Partitions {
 		if err := b.removePartition(topic, number, t.id); err != nil {
 			b.logger.Error("broker: a partition could not be deleted; opening the broker again tries again", "topic", topic, "error", err)

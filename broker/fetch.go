@@ -26,6 +26,8 @@ type FetchOptions struct {
 	// Waiting, if not nil, is called before the first wait. It may say with a
 	// context of its own when that is to end, and is told when it has.
 	Waiting func(context.Context) (_ context.Context, done func())
+	// Wake, if not nil, ends the wait when something comes from it.
+	Wake <-chan struct{}
 	// Isolation is how far is read.
 	Isolation log.Isolation
 }
@@ -100,11 +102,13 @@ func await(ctx context.Context, o FetchOptions, partitions []FetchPartition) []F
 		}
 		select {
 		case <-w.woken:
+			continue
+		case <-o.Wake:
 		case <-ctx.Done():
-			Release(got)
-			got, _ = fetch(o, partitions) // not all that changes wakes
-			return got
 		}
+		Release(got)
+		got, _ = fetch(o, partitions) // not all that changes wakes
+		return got
 	}
 }
 

@@ -1,8 +1,6 @@
 package kafka
 
 import (
-	"errors"
-	"io"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -10,7 +8,6 @@ import (
 
 	"github.com/seglog/seglog/broker"
 	"github.com/seglog/seglog/log"
-	"github.com/seglog/seglog/record"
 )
 
 // The timestamps that mean something else, and the version each came with.
@@ -96,70 +93,18 @@ func (q *call) listOffset(req *kmsg.ListOffsetsRequest, topic string, p kmsg.Lis
 	case latest:
 		return position{l.Isolated(level).End(), -1, at.LeaderEpoch()}, nil
 	case earliest, earliestLocal:
-		return position{l.First(), -1, epochOf(l, l.First())}, nil
+		return position{l.First(), -1, at.EpochOf(l.First())}, nil
 	case latestTiered, earliestPending:
 		return nowhere, nil
 	case maxTimestamp:
-		return latestTime(l, level)
+		return stamped(at.Newest(level))
 	}
-	return atTime(l, level, time.UnixMilli(p.Timestamp))
+	return stamped(at.OffsetAt(level, time.UnixMilli(p.Timestamp)))
 }
 
-// epochOf is the leader epoch of an offset.
-func epochOf(l *log.Log, offset int64) int32 {
-	epoch := int32(-1)
-	for i, e := range l.LeaderEpochs() {
-		if i == 0 || e.Start <= offset {
-			epoch = e.Epoch
-		}
+func stamped(at broker.Stamped, ok bool, err error) (position, error) {
+	if err != nil || !ok {
+		return nowhere, err
 	}
-	return epoch
-}
-
-// latestTime is the first record with the largest time there is.
-func latestTime(l *log.Log, level log.Isolation) (position, error) {
-	if l.Isolated(level).End() < l.Isolated(log.ReadUncommitted).End() {
-		return nowhere, nil // it may be among those that are not decided
-	}
-	var newest time.Time
-	for _, s := range l.Segments() {
-		if s.Next > l.First() && s.MaxTime.After(newest) {
-			newest = s.MaxTime
-		}
-	}
-	if newest.IsZero() {
-		return nowhere, nil
-	}
-	return atTime(l, level, newest)
-}
-
-// atTime is the first record at or after t, nowhere if there is none.
-func atTime(l *log.Log, level log.Isolation, t time.Time) (position, error) {
-	offset, err := l.OffsetAt(t)
-	if err != nil {
-		return nowhere, broker.StorageError(err)
-	}
-	if offset >= l.Isolated(level).End() {
-		return nowhere, nil
-	}
-	v, err := l.Borrow(offset, 1)
-	switch {
-	case err == io.EOF, errors.Is(err, log.ErrTrimmed), errors.Is(err, log.ErrBeyond): // dropped in the meantime
-		return nowhere, nil
-	case err != nil:
-		return nowhere, broker.StorageError(err)
-	}
-	defer v.Release()
-	var d record.Decoder
-	for b := range v.Batches() {
-		for r, err := range d.Records(b) {
-			if err != nil {
-				return nowhere, broker.StorageError(err)
-			}
-			if r.Offset >= offset && !r.Time.Before(t.Truncate(time.Millisecond)) {
-				return position{r.Offset, r.Time.UnixMilli(), b.LeaderEpoch}, nil
-			}
-		}
-	}
-	return nowhere, nil
+	return position{at.Offset, at.Time.UnixMilli(), at.LeaderEpoch}, nil
 }
