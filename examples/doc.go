@@ -13,5 +13,6 @@
 //	shipper    how do I buffer what a network does not take, on a bounded disk?
 //	jobs       how do workers take jobs by priority?
 //	producer   how do I send single records and have them batched?
+//	consumer   how do members of a group share a topic, in the broker's process?
 //	readkafka  how do I read a partition that Kafka wrote?
 package examples

@@ -80,6 +80,7 @@ func TestExamples(t *testing.T) {
 		"shipper":    {"20000 lines wait on disk", "20000 lines arrived, 0 wait, 0 dropped"},
 		"jobs":       {"urgent 0, urgent 1, urgent 2, normal 0, normal 1, normal 2, idle 0, idle 1, idle 2"},
 		"producer":   {"the last one is at offset 3 of partition 0", "0:3 customer-1: the last one", "2:2 customer-2: order 8"},
+		"consumer":   {"member 0 has got 2 partitions", "member 1 has got 2 partitions", "1000 orders billed"},
 		"embed":      {`offset 2: Oslo = "", null: true`, "offset 1 alone: Lima = fog, unit = none"},
 		"durable":    {" 1 writers: 200 durable appends", "64 writers: 12800 durable appends", "durable up to 12800 of 12800"},
 		"tail":       {"event 1, read", "event 3, read"},
