@@ -90,7 +90,7 @@ var absorbed = []*allowance{
 // opened again.
 var finals = []*allowance{
 	{ops: vfs.AnyOp, path: "*", scenarios: "drop from|drop all|open as a follower/beyond", why: "files were being cut: opening finishes that"},
-	{ops: vfs.AnyOp, path: "*", scenarios: "compact|manager compact", why: "files were being exchanged: opening finishes that"},
+	{ops: vfs.AnyOp, path: "*", scenarios: "compact|manager compact|maintain/compact", why: "files were being exchanged: opening finishes that"},
 }
 
 func absorbable(s *scenario, f failure) bool {

@@ -107,6 +107,9 @@ var (
 	retaining = upkeep{log.Every{Retain: tick}, func(o *log.Options, done func(error)) {
 		o.Trace.Dropped = func(e log.DropEvent) { done(e.Err) }
 	}}
+	compactingDue = upkeep{log.Every{Compact: tick}, func(o *log.Options, done func(error)) {
+		o.Trace.Compacted = func(e log.CompactEvent) { done(e.Err) }
+	}}
 )
 
 func maintain(name string, u upkeep, ready func(w *world)) scenario {
@@ -138,6 +141,7 @@ var keeping = []scenario{
 	{name: "retain/by age, without timestamps", state: timeless, opts: byAge, do: retain},
 	maintain("maintain/sync", syncing, marked),
 	maintain("maintain/retain by age", retaining, func(w *world) { must(w.open()) }),
+	maintain("maintain/compact", compactingDue, func(w *world) { must(w.open()) }),
 	{name: "verify/clean", state: clean},
 	{name: "verify/killed", state: killed},
 	{name: "verify/torn", state: torn},
@@ -148,8 +152,11 @@ var keeping = []scenario{
 func init() {
 	for i := range keeping {
 		s := &keeping[i]
-		if s.name == "maintain/retain by age" {
+		switch s.name {
+		case "maintain/retain by age":
 			s.opts = byAge
+		case "maintain/compact":
+			s.opts, s.some = merging, true
 		}
 		if s.do == nil {
 			s.do, s.opens, s.closes = verified, true, true // nothing is open before or behind it

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,7 +18,10 @@ import (
 	"github.com/seglog/seglog/record"
 )
 
-var every = flag.Int("every", 2003, "flip each bit whose number is a multiple of this")
+var (
+	every = flag.Int("every", 2003, "flip each bit whose number is a multiple of this")
+	onIn  = flag.Int("on", 3, "append to the log that opens, and open it again, with one in so many of these")
+)
 
 // fields are those of a batch header, by where they end.
 var fields = []struct {
@@ -63,7 +67,8 @@ func flip(t testing.TB, m *vfs.Mem, name string, bit int) {
 }
 
 // TestEveryBit flips the bits of every file of logs of each variety, left in each
-// state, and opens them to read and to write.
+// state, and opens them to read and to write. Some of those that open are appended
+// to and opened again.
 func TestEveryBit(t *testing.T) {
 	flipped := 0
 	for _, v := range varieties {
@@ -75,7 +80,7 @@ func TestEveryBit(t *testing.T) {
 				for _, name := range slices.Sorted(maps.Keys(all)) {
 					for bit := range len(all[name]) * 8 {
 						if number++; number%*every == 0 {
-							tryBit(t, b, name, all[name], bit)
+							tryBit(t, b, name, all[name], bit, flipped%*onIn == 0)
 							flipped++
 						}
 					}
@@ -86,7 +91,7 @@ func TestEveryBit(t *testing.T) {
 	require.Greater(t, flipped, 100)
 }
 
-func tryBit(t *testing.T, b *built, name string, content []byte, bit int) {
+func tryBit(t *testing.T, b *built, name string, content []byte, bit int, on bool) {
 	t.Helper()
 	in := ""
 	if strings.HasSuffix(name, ".log") {
@@ -108,12 +113,41 @@ func tryBit(t *testing.T, b *built, name string, content []byte, bit int) {
 			require.True(t, mode == log.ReadWrite && errors.As(err, &d) && d.Path != "", "bit %d of %s: %v", bit, name, err)
 			continue
 		}
-		untrue := look(l, slices.Collect(maps.Keys(b.want.at))).untrue(&b.want)
+		want := b.want
+		untrue := look(l, slices.Collect(maps.Keys(want.at))).untrue(&want)
+		if on && mode == log.ReadWrite {
+			appended := goOn(t, l, &want)
+			require.NoError(t, l.Close(), "bit %d of %s, appended to", bit, name)
+			l, err = log.Open(ctx, b.dir(), o)
+			require.NoError(t, err, "bit %d of %s, appended to", bit, name)
+			r := l.Recovery()
+			require.True(t, r.Clean && len(r.Actions) == 0, "bit %d of %s, appended to: %v", bit, name, r.LogValue())
+			again := look(l, slices.Collect(maps.Keys(want.at)))
+			require.True(t, len(again.records) > 0 && same(again.records[len(again.records)-1], appended), "bit %d of %s, appended to", bit, name)
+			untrue = append(untrue, again.untrue(&want)...)
+		}
 		require.NoError(t, l.Close())
 		if !excused(unnoticed, b, name, in) {
 			require.Empty(t, untrue, "bit %d of %s, in %s, mode %d", bit, name, in, mode)
 		}
 	}
+}
+
+// goOn appends a record, later than all, durably, and makes want what the log holds
+// then.
+func goOn(t *testing.T, l *log.Log, want *content) record.Record {
+	t.Helper()
+	r := record.Record{Key: []byte("on"), Value: []byte("and on"), Time: epoch0.Add(time.Hour)}
+	offset, err := l.AppendSync(ctx, r)
+	require.NoError(t, err)
+	r.Offset = offset
+	want.records = append(slices.Clone(want.records), r)
+	if want.stable == want.end { // no transaction is open
+		want.stable = offset + 1
+		want.committed = append(slices.Clone(want.committed), offset)
+	}
+	want.end = offset + 1
+	return r
 }
 
 func errorsOf(faults []error) (list []string) {
