@@ -99,7 +99,7 @@ func (f *appendFlags) run(cmd *cobra.Command, dir string) (err error) {
 	a := &appender{
 		log:    l,
 		batch:  newBatch([]byte(sep), f.batch, int(min(f.batchBytes, f.segment))),
-		most:   int(min(f.segment, record.DefaultMaxBytes)),
+		in:     lines{delimiter: []byte{'\n'}, most: int(min(f.segment, record.DefaultMaxBytes))},
 		synced: f.sync.value == "always",
 		linger: f.linger,
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,18 +16,17 @@ import (
 type appender struct {
 	log      *log.Log
 	batch    batch
-	most     int           // bytes of a line
 	synced   bool          // each batch is made durable
 	linger   time.Duration // a batch waits for more at most
 	ack      io.Writer     // nil: not told
 	progress *progress
 
-	partial  []byte // a line whose end has not come
-	lines    int64  // that are in the batch or before it
-	read     int64  // bytes
-	appended int64  // records
-	first    int64  // offset
-	last     int64  // offset
+	in       lines
+	lines    int64 // that are in the batch or before it
+	read     int64 // bytes
+	appended int64 // records
+	first    int64 // offset
+	last     int64 // offset
 }
 
 // run appends until the input or ctx ends, and then what has been read.
@@ -85,35 +83,25 @@ func (a *appender) drain(in *chunks) error {
 
 // finish is the end of the input.
 func (a *appender) finish() error {
-	if len(a.partial) > 0 {
-		if err := a.line(a.partial); err != nil {
-			return err
-		}
+	if err := a.split(a.in.finish(a.line)); err != nil {
+		return err
 	}
 	return a.flush()
 }
 
-// take splits a chunk into lines.
 func (a *appender) take(chunk []byte) error {
 	a.read += int64(len(chunk))
 	a.progress.set(a.read)
-	for {
-		line, rest, ended := bytes.Cut(chunk, []byte{'\n'})
-		if len(a.partial) > 0 || !ended {
-			a.partial = append(a.partial, line...)
-			line = a.partial
-		}
-		if len(line) > a.most { // before it takes up more memory
-			return errors.Join(a.flush(), a.tooLong(len(line)))
-		}
-		if !ended {
-			return nil
-		}
-		if err := a.line(line); err != nil {
-			return err
-		}
-		a.partial, chunk = a.partial[:0], rest
+	return a.split(a.in.take(chunk, a.line))
+}
+
+// split appends what came before a line that is too long.
+func (a *appender) split(err error) error {
+	var long longLine
+	if errors.As(err, &long) {
+		return errors.Join(a.flush(), a.tooLong(long.bytes))
 	}
+	return err
 }
 
 func (a *appender) line(line []byte) error {
@@ -171,5 +159,5 @@ func (a *appender) flush() error {
 // tooLong refuses the line after those that were taken.
 func (a *appender) tooLong(n int) error {
 	return fmt.Errorf("line %d has %s or more, but a record has to fit %s with its overhead; the lines before it are appended: split it or raise --segment-bytes",
-		a.lines+1, formatSize(int64(n)), formatSize(int64(a.most)))
+		a.lines+1, formatSize(int64(n)), formatSize(int64(a.in.most)))
 }

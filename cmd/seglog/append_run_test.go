@@ -19,7 +19,7 @@ func newTestAppender(t *testing.T, o log.Options, b batch) (*appender, *bytes.Bu
 	}
 	t.Cleanup(func() { _ = l.Close() })
 	acks := new(bytes.Buffer)
-	return &appender{log: l, batch: b, most: 1 << 20, linger: time.Hour, ack: acks}, acks
+	return &appender{log: l, batch: b, in: lines{delimiter: []byte{'\n'}, most: 1 << 20}, linger: time.Hour, ack: acks}, acks
 }
 
 type writerFunc func(p []byte) (int, error)
@@ -48,17 +48,17 @@ func TestSyncAlways(t *testing.T) {
 
 // A batch holds as many lines as fit its bytes, the later ones like the first.
 func TestBatchBytes(t *testing.T) {
-	const lines, fit = 100, 9
+	const count, fit = 100, 9
 	a, acks := newTestAppender(t, log.Options{}, newBatch(nil, 1000, 10_000))
 	line := strings.Repeat("x", 1000) + "\n"
-	if err := a.run(context.Background(), newChunks(strings.NewReader(strings.Repeat(line, lines)))); err != nil {
+	if err := a.run(context.Background(), newChunks(strings.NewReader(strings.Repeat(line, count)))); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.Count(acks.String(), "\n"), (lines+fit-1)/fit; got != want {
+	if got, want := strings.Count(acks.String(), "\n"), (count+fit-1)/fit; got != want {
 		t.Errorf("%d batches, want %d", got, want)
 	}
-	if a.log.End() != lines {
-		t.Errorf("%d records, want %d", a.log.End(), lines)
+	if a.log.End() != count {
+		t.Errorf("%d records, want %d", a.log.End(), count)
 	}
 }
 
@@ -75,7 +75,7 @@ func TestEndlessLine(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "line 2 has ") {
 		t.Errorf("error %v, want one that names line 2", err)
 	}
-	if a.log.End() != 1 || a.read > 2*int64(a.most) {
+	if a.log.End() != 1 || a.read > 2*int64(a.in.most) {
 		t.Errorf("%d records appended, %d bytes taken in", a.log.End(), a.read)
 	}
 }

@@ -16,7 +16,7 @@ func TestNoBroker(t *testing.T) {
 	require.NoError(t, err)
 	address := l.Addr().String()
 	require.NoError(t, l.Close())
-	for _, args := range []string{"topics list", "topics create x", "groups list", "configs describe broker 1"} {
+	for _, args := range []string{"topics list", "topics create x", "groups list", "configs describe broker 1", "produce x", "consume x"} {
 		p := start(t, append(strings.Fields(args), "-b", address)...)
 		require.NoError(t, p.stdin.Close())
 		require.Equal(t, exitFault, p.exit(), args)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dustin/go-humanize"
 )
@@ -130,12 +131,21 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 // parseSeparator takes the escapes of a Go string, so that '\t' is a tab in
 // every shell.
 func parseSeparator(text string) (string, error) {
-	if !strings.Contains(text, `\`) {
-		return text, nil
+	var out []byte
+	for rest := text; rest != ""; {
+		if rest[0] != '\\' {
+			out, rest = append(out, rest[0]), rest[1:]
+			continue
+		}
+		r, wide, after, err := strconv.UnquoteChar(rest, '"')
+		if err != nil {
+			return "", usagef(`%q has an escape that is none; write a backslash as \\, a tab as \t, a byte as \x00`, text)
+		}
+		if rest = after; wide {
+			out = utf8.AppendRune(out, r)
+		} else {
+			out = append(out, byte(r))
+		}
 	}
-	s, err := strconv.Unquote(`"` + strings.ReplaceAll(text, `"`, `\"`) + `"`)
-	if err != nil {
-		return "", usagef(`%q is no separator; write a backslash as \\, a tab as \t`, text)
-	}
-	return s, nil
+	return string(out), nil
 }

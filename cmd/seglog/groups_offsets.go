@@ -47,11 +47,24 @@ func (c cluster) committed(ctx context.Context, group string) (map[assign.TopicP
 // offsets are those of a time, in milliseconds, or of an end. A partition that is
 // gone, or in which there is nothing as late, has none.
 func (c cluster) offsets(ctx context.Context, of map[assign.TopicPartition]bool, at int64) (map[assign.TopicPartition]int64, error) {
+	return c.isolatedOffsets(ctx, of, at, readUncommitted)
+}
+
+// The isolation levels as the protocol has them.
+const (
+	readUncommitted int8 = 0
+	readCommitted   int8 = 1
+)
+
+// isolatedOffsets are offsets at an isolation level: that of the latest ends
+// before the first undecided transaction if only what is committed is read.
+func (c cluster) isolatedOffsets(ctx context.Context, of map[assign.TopicPartition]bool, at int64, level int8) (map[assign.TopicPartition]int64, error) {
 	offsets := make(map[assign.TopicPartition]int64)
 	if len(of) == 0 {
 		return offsets, nil
 	}
 	req := kmsg.NewPtrListOffsetsRequest()
+	req.IsolationLevel = level
 	for _, tp := range inOrder(of) {
 		if n := len(req.Topics); n == 0 || req.Topics[n-1].Topic != tp.Topic {
 			t := kmsg.NewListOffsetsRequestTopic()

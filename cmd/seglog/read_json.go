@@ -11,7 +11,19 @@ import (
 // appendJSON appends a record as one object and a newline. The names are those
 // of kcat -J; what JSON has no form for is in base64 under a name of its own.
 func appendJSON(dst []byte, r *record.Record) []byte {
-	dst = append(dst, `{"offset":`...)
+	return appendMembers(append(dst, '{'), r)
+}
+
+// appendJSONOf is appendJSON with whose record it is.
+func appendJSONOf(dst []byte, topic string, partition int32, r *record.Record) []byte {
+	dst = appendString(append(dst, `{"topic":`...), []byte(topic))
+	dst = append(dst, `,"partition":`...)
+	dst = strconv.AppendInt(dst, int64(partition), 10)
+	return appendMembers(append(dst, ','), r)
+}
+
+func appendMembers(dst []byte, r *record.Record) []byte {
+	dst = append(dst, `"offset":`...)
 	dst = strconv.AppendInt(dst, r.Offset, 10)
 	dst = append(dst, `,"tstype":"`...)
 	if r.TimestampType == record.LogAppendTime {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -19,22 +20,44 @@ import (
 var brokerConfig = map[string]string{"offsets.topic.num.partitions": "2", "group.initial.rebalance.delay.ms": "0"}
 
 // serveBroker serves a directory on loopback until the func it returns is called.
-func serveBroker(dir string) (address string, stop func() error, err error) {
-	b, err := broker.Open(dir, broker.Options{Config: brokerConfig})
-	if err != nil {
-		return "", nil, err
+// While mute is set what it answers gets lost.
+func serveBroker(dir string, mute *atomic.Bool) (b *broker.Broker, address string, stop func() error, err error) {
+	if b, err = broker.Open(dir, broker.Options{Config: brokerConfig}); err != nil {
+		return nil, "", nil, err
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return "", nil, errors.Join(err, b.Close())
+		return nil, "", nil, errors.Join(err, b.Close())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- kafka.Serve(ctx, l, b) }()
-	return l.Addr().String(), func() error {
+	go func() { done <- kafka.Serve(ctx, mutable{l, mute}, b) }()
+	return b, l.Addr().String(), func() error {
 		cancel()
 		return errors.Join(<-done, b.Close())
 	}, nil
+}
+
+type mutable struct {
+	net.Listener
+	mute *atomic.Bool
+}
+
+func (l mutable) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return mutableConn{c, l.mute}, err
+}
+
+type mutableConn struct {
+	net.Conn
+	mute *atomic.Bool
+}
+
+func (c mutableConn) Write(b []byte) (int, error) {
+	if c.mute.Load() {
+		return len(b), nil
+	}
+	return c.Conn.Write(b)
 }
 
 // serveScript [DIR] serves a directory for the rest of the script, with its
@@ -44,7 +67,7 @@ func serveScript(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) > 0 {
 		dir = args[0]
 	}
-	address, stop, err := serveBroker(ts.MkAbs(dir))
+	_, address, stop, err := serveBroker(ts.MkAbs(dir), new(atomic.Bool))
 	ts.Check(err)
 	ts.Defer(func() { ts.Check(stop()) })
 	ts.Setenv("BROKER", address)

@@ -119,6 +119,11 @@ func (c cluster) metadata(ctx context.Context, names []string) ([]kmsg.MetadataR
 	return resp.Topics, nil
 }
 
-func noTopic(name string) error {
-	return usagef("there is no topic %q; seglog topics list names all, seglog topics create makes one", name)
+// unknownTopic is the error of a topic that is not there.
+type unknownTopic struct{ name string }
+
+func (e unknownTopic) Error() string {
+	return fmt.Sprintf("there is no topic %q; seglog topics list names all, seglog topics create makes one", e.name)
 }
+
+func noTopic(name string) error { return usageError{unknownTopic{name}} }

@@ -112,3 +112,23 @@ func (f *topicsCreateFlags) run(ctx context.Context, cmd *cobra.Command, c clust
 }
 
 func aboutTopic(name string, err error) error { return fmt.Errorf("topic %s: %w", name, err) }
+
+// createTopic creates a topic by the broker's defaults. That another made it
+// meanwhile is no error.
+func (c cluster) createTopic(ctx context.Context, name string) error {
+	req := kmsg.NewPtrCreateTopicsRequest()
+	req.TimeoutMillis = int32(askedFor.Milliseconds())
+	t := kmsg.NewCreateTopicsRequestTopic()
+	t.Topic, t.NumPartitions, t.ReplicationFactor = name, -1, -1
+	req.Topics = append(req.Topics, t)
+	resp, err := req.RequestWith(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, t := range resp.Topics {
+		if err := answered(t.ErrorCode, t.ErrorMessage); err != nil && !errors.Is(err, kerr.TopicAlreadyExists) {
+			return aboutTopic(t.Topic, err)
+		}
+	}
+	return nil
+}
