@@ -4,6 +4,7 @@
 //	go run ./fuzz/powercut -fetch             # once: get a kernel
 //	go run ./fuzz/powercut -cuts 300
 //	go run ./fuzz/powercut -cuts 20 -break sync
+//	go run ./fuzz/powercut -cuts 20 -fail writes
 //
 // A small Linux runs in qemu, in software, with two disks, one ext4 and one xfs. On
 // each it opens a log, says what the log holds, and then appends, rolls, drops,
@@ -14,9 +15,13 @@
 // under ext4 and 4 KiB under xfs. The next boot must
 // find every acknowledged record, in order, once, and nothing that nobody wrote.
 //
+// With -fail a disk answers with errors in every second boot, before its power is
+// taken away: for some writes, or for reads of a page with records. What fails may
+// end the store, with an error; nothing acknowledged may be missing at the next boot.
+//
 // With -break the store, or the disk, does something wrong, and the command fails
 // if that is not noticed: see work.Breaking; "flush" is a
-// disk that ignores flushes.
+// disk that ignores flushes, "again" wants -fail writes.
 //
 // It needs qemu-system-x86_64, mkfs.ext4 and mkfs.xfs (Debian: qemu-system-x86,
 // e2fsprogs, xfsprogs) and Debian's linux-image-cloud-amd64, which need not be
@@ -33,6 +38,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -51,7 +57,8 @@ func main() {
 	flag.IntVar(&c.cuts, "cuts", 10, "how often to cut")
 	flag.IntVar(&c.age, "age", 12, "how many cuts a disk goes through before there are new ones")
 	flag.IntVar(&c.jobs, "jobs", 1, "how many machines run at a time")
-	flag.StringVar(&c.broken, "break", "", "what is to be wrong: sync, log, names, temp or flush")
+	flag.StringVar(&c.broken, "break", "", "what is to be wrong: sync, log, names, temp, again or flush")
+	flag.StringVar(&c.fail, "fail", "", "what of the disks is to fail in some boots: reads or writes")
 	flag.StringVar(&c.workloads, "workloads", strings.Join(work.Names(), ","), "what to do to the logs")
 	flag.Uint64Var(&c.seed, "seed", rand.Uint64(), "of the choices that are not the clock's")
 	flag.BoolVar(&c.verbose, "v", false, "tell of each cut")
@@ -76,6 +83,7 @@ func main() {
 type command struct {
 	cuts, age, jobs   int
 	broken, workloads string
+	fail              string
 	seed              uint64
 	verbose           bool
 
@@ -87,6 +95,9 @@ type command struct {
 }
 
 func (c *command) run(ctx context.Context, roots ...string) error {
+	if !slices.Contains([]string{"", "reads", "writes"}, c.fail) {
+		return fmt.Errorf("-fail is %q, want reads or writes", c.fail)
+	}
 	plan, cleanup, err := prepare(roots)
 	if err != nil {
 		return err
@@ -184,7 +195,7 @@ func (c *command) work(ctx context.Context, plan *blueprint) {
 		for i := range fileSystems {
 			mine = append(mine, workloads[(number+i*(1+number/len(workloads)))%len(workloads)])
 		}
-		s, err := newSeries(plan, c.seed+uint64(number), mine, c.broken, c.logf)
+		s, err := newSeries(plan, c.seed+uint64(number), mine, c.broken, c.fail, c.logf)
 		for err == nil && more && s.age < c.age {
 			c.logf("series %d, cut %d: %s on %s, %s on %s", number, s.age, mine[0], fileSystems[0], mine[1], fileSystems[1])
 			err = s.cut(ctx)

@@ -29,6 +29,7 @@ type subject struct {
 	image        string
 	h            *said.History
 	ready        bool
+	ended        bool // its disk failed, and it said so
 }
 
 // series is some disks that age: made once, cut over and over.
@@ -39,16 +40,17 @@ type series struct {
 	seed     uint64
 	subjects []*subject
 	broken   string // what the store, or the disk, is to do wrong
+	fail     string // what of the disks is to fail: see failing.go
 	age      int    // boots so far
 	logf     func(format string, args ...any)
 }
 
-func newSeries(plan *blueprint, seed uint64, workloads []string, broken string, logf func(string, ...any)) (*series, error) {
+func newSeries(plan *blueprint, seed uint64, workloads []string, broken, fail string, logf func(string, ...any)) (*series, error) {
 	dir, err := os.MkdirTemp("", "powercut")
 	if err != nil {
 		return nil, err
 	}
-	s := &series{plan: plan, dir: dir, seed: seed, r: rand.New(rand.NewPCG(seed, 0)), broken: broken, logf: logf}
+	s := &series{plan: plan, dir: dir, seed: seed, r: rand.New(rand.NewPCG(seed, 0)), broken: broken, fail: fail, logf: logf}
 	for i, fs := range fileSystems {
 		w := workloads[i%len(workloads)]
 		sub := &subject{fs: fs, workload: w, image: filepath.Join(dir, fmt.Sprintf("disk%d", i)), h: said.NewHistory(work.Keyed(w), false)}
@@ -124,9 +126,10 @@ func (s *series) cut(ctx context.Context) (err error) {
 		disks[i].IgnoreFlush = s.broken == "flush"
 		disks[i].Unit = unitOf(sub.fs)
 		specs[i] = fmt.Sprintf("%s:%s:%d", sub.fs, sub.workload, sub.h.Known())
-		sub.ready = false
+		sub.ready, sub.ended = false, false
 		sub.h.Booted()
 	}
+	f := s.newFailing(disks)
 	arguments := fmt.Sprintf("guest.disks=%s guest.boot=%d guest.seed=%d", strings.Join(specs, ","), s.age, s.r.Uint64())
 	if s.broken != "" && s.broken != "flush" {
 		arguments += " guest.break=" + s.broken
@@ -135,7 +138,7 @@ func (s *series) cut(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err = s.listen(m); ctx.Err() != nil {
+	if err = s.listen(m, f); ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	m.kill()
@@ -151,8 +154,8 @@ func (s *series) cut(ctx context.Context) (err error) {
 	return err
 }
 
-// listen hears the machine out, and kills it on the way.
-func (s *series) listen(m *machine) error {
+// listen hears the machine out, and kills it on the way, behind what fails.
+func (s *series) listen(m *machine, f *failing) error {
 	transcript, err := os.OpenFile(filepath.Join(s.dir, "said"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
@@ -175,14 +178,18 @@ func (s *series) listen(m *machine) error {
 			}
 			quiet.Reset(silence)
 			fmt.Fprintln(transcript, line)
-			all, err := s.hear(line)
+			all, err := s.hear(line, f)
 			if err != nil {
 				return err
 			}
-			if moment == nil && at.due(all) {
+			if moment == nil && at.due(all) || all && s.ended() {
 				moment = time.After(at.wait)
 			}
 		case <-moment:
+			if f.begin() {
+				moment = time.After(patience)
+				continue
+			}
 			m.kill()
 			killed = true
 		case <-quiet.C:
@@ -220,21 +227,24 @@ func (m *moment) due(ready bool) bool {
 	return m.lines < 0
 }
 
-// hear takes in a line of one of the disks; all says that each is ready.
-func (s *series) hear(line string) (all bool, err error) {
+// hear takes in a line of one of the disks; all says that each is ready, or over.
+func (s *series) hear(line string, f *failing) (all bool, err error) {
 	number, rest, _ := strings.Cut(line, " ")
 	i, err := strconv.Atoi(number)
 	if err != nil || i < 0 || i >= len(s.subjects) {
 		return false, fmt.Errorf("the line %q is about no disk", line)
 	}
 	sub := s.subjects[i]
-	if err := sub.h.Hear(s.age, rest); err != nil {
+	if f.excuses(rest) {
+		sub.ended = true
+		sub.h.Counts.Notes["an error of the disk, told"]++
+	} else if err := sub.h.Hear(s.age, rest); err != nil {
 		return false, &promise{fmt.Errorf("%s on %s, boot %d: %w", sub.workload, sub.fs, s.age, err)}
 	}
 	sub.ready = sub.ready || rest == "ready"
 	all = true
 	for _, sub := range s.subjects {
-		all = all && sub.ready
+		all = all && (sub.ready || sub.ended)
 	}
 	return all, nil
 }

@@ -16,6 +16,7 @@ import (
 //	log     the logs of segments are not
 //	names   no directory is
 //	temp    files that are to replace others are not
+//	again   what could not be synced is synced again, as if that helped
 func Breaking(what string) (vfs.FS, error) {
 	b := broken{FS: vfs.OS}
 	switch what {
@@ -29,6 +30,8 @@ func Breaking(what string) (vfs.FS, error) {
 		b.names, b.skip = true, func(string) bool { return false }
 	case "temp":
 		b.skip = func(name string) bool { return filepath.Ext(name) == vfs.TempSuffix }
+	case "again":
+		return stubborn{vfs.OS}, nil
 	default:
 		return nil, fmt.Errorf("nothing known to break is called %q", what)
 	}
@@ -66,3 +69,24 @@ func (b broken) SyncDir(name string) error {
 type unsynced struct{ vfs.File }
 
 func (unsynced) Sync() error { return nil }
+
+// stubborn takes the answer of the second sync where the first one failed.
+type stubborn struct{ vfs.FS }
+
+func (s stubborn) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, error) {
+	f, err := s.FS.OpenFile(name, flag, perm)
+	if err != nil {
+		return nil, err
+	}
+	return syncedAgain{f}, nil
+}
+
+type syncedAgain struct{ vfs.File }
+
+func (f syncedAgain) Sync() error {
+	err := f.File.Sync()
+	if err != nil {
+		err = f.File.Sync()
+	}
+	return err
+}

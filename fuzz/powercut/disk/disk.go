@@ -36,6 +36,7 @@ type Disk struct {
 		cached map[int64][]version // by sector, the newest last
 		writes int                 // since the disk was opened
 		bad    []span
+		fail   int // so many writes, from now on
 		stats  Stats
 	}
 }
@@ -53,7 +54,7 @@ type span struct{ from, to int64 }
 type Stats struct {
 	Reads, Writes, Flushes int
 	Through                int // writes that asked not to be cached
-	BadReads, BadWrites    int // that failed since they touched a bad range
+	BadReads, BadWrites    int // that failed
 }
 
 // Open takes an image file for a disk. Its size has to be in whole sectors.
@@ -102,8 +103,16 @@ func (d *Disk) Cached() int {
 	return len(d.mu.cached)
 }
 
-// ErrBad is the error of a read or write that touches a bad range.
+// ErrBad is the error of a read or write that touches a bad range, and of a write
+// that is to fail.
 var ErrBad = errors.New("disk: bad range")
+
+// FailWrites makes the next n writes fail.
+func (d *Disk) FailWrites(n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.mu.fail = n
+}
 
 // Break makes reads and writes of the bytes [from, to) fail from now on.
 func (d *Disk) Break(from, to int64) {
@@ -116,17 +125,17 @@ func (d *Disk) badLocked(at, n int64) bool {
 	return slices.ContainsFunc(d.mu.bad, func(s span) bool { return at < s.to && at+n > s.from })
 }
 
-// Find is the position of the first sector whose bytes, as a read sees them, ok
-// is true of; -1 where there is none.
-func (d *Disk) Find(ok func(sector []byte) bool) int64 {
+// Find lists the positions of the sectors whose bytes, as a read sees them, ok is
+// true of.
+func (d *Disk) Find(ok func(sector []byte) bool) (at []int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for at := int64(0); at < d.Size(); at += SectorSize {
-		if ok(d.sectorLocked(at / SectorSize)) {
-			return at
+	for n := range d.Size() / SectorSize {
+		if ok(d.sectorLocked(n)) {
+			at = append(at, n*SectorSize)
 		}
 	}
-	return -1
+	return at
 }
 
 func (d *Disk) sectorLocked(n int64) []byte {
@@ -170,7 +179,8 @@ func (d *Disk) Write(p []byte, at int64, through bool) error {
 	defer d.mu.Unlock()
 	d.mu.stats.Writes++
 	d.mu.writes++
-	if d.badLocked(at, int64(len(p))) {
+	if d.mu.fail > 0 || d.badLocked(at, int64(len(p))) {
+		d.mu.fail = max(0, d.mu.fail-1)
 		d.mu.stats.BadWrites++
 		return ErrBad
 	}

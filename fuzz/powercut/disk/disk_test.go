@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -134,11 +135,11 @@ func TestIgnoreFlush(t *testing.T) {
 func TestBreak(t *testing.T) {
 	d := open(t)
 	write(t, d, 5, 7, false)
-	at := d.Find(func(s []byte) bool { return s[0] == 7 })
-	if at != 5*SectorSize {
-		t.Fatalf("Find = %d", at)
+	found := d.Find(func(s []byte) bool { return s[0] == 7 })
+	if !slices.Equal(found, []int64{5 * SectorSize}) {
+		t.Fatalf("Find = %d", found)
 	}
-	d.Break(at, at+SectorSize)
+	d.Break(found[0], found[0]+SectorSize)
 	p := make([]byte, 3*SectorSize)
 	if _, err := d.ReadAt(p, 4*SectorSize); err != ErrBad {
 		t.Errorf("reading across it: %v", err)
@@ -155,8 +156,27 @@ func TestBreak(t *testing.T) {
 	if s := d.Stats(); s.BadReads != 1 || s.BadWrites != 1 {
 		t.Errorf("%+v", s)
 	}
-	if at := d.Find(func(s []byte) bool { return s[0] == 9 }); at != -1 {
+	if at := d.Find(func(s []byte) bool { return s[0] == 9 }); len(at) > 0 {
 		t.Errorf("Find of what is not there = %d", at)
+	}
+}
+
+// TestFailWrites: so many writes fail, whole, and no more.
+func TestFailWrites(t *testing.T) {
+	d := open(t)
+	write(t, d, 1, 1, false)
+	d.FailWrites(2)
+	for range 2 {
+		if err := d.Write(make([]byte, SectorSize), SectorSize, true); err != ErrBad {
+			t.Errorf("a write that is to fail: %v", err)
+		}
+	}
+	if got := read(t, d, 1); got != 1 {
+		t.Errorf("the sector has %d of a write that failed", got)
+	}
+	write(t, d, 1, 2, false)
+	if got := read(t, d, 1); got != 2 {
+		t.Errorf("the sector has %d", got)
 	}
 }
 

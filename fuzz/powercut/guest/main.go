@@ -63,7 +63,7 @@ func run() error {
 		if d.work.Known, err = strconv.ParseInt(known, 10, 64); err != nil {
 			return err
 		}
-		wg.Go(func() { d.say(fmt.Sprintf("! %v", d.run(seed))) })
+		wg.Go(func() { d.say(strings.ReplaceAll(fmt.Sprintf("! failed: %v", d.run(seed)), "\n", `\n`)) })
 	}
 	wg.Wait()
 	return nil
