@@ -52,6 +52,7 @@ func (h *told) all() error {
 type upkeep struct {
 	every log.Every
 	opts  func(o *log.Options, done func(err error)) // has done called then
+	idle  func(l *log.Log) bool                      // there is nothing to do; nil is not known
 }
 
 // tick is long enough for all that happens at one to be over before the next.
@@ -77,23 +78,39 @@ func (u upkeep) kept(w *world, open func(w *world)) {
 		h.done()
 	})
 	open(w)
+	w.forgetTold()
+}
+
+// forgetTold lets the next run of the loop begin anew.
+func (w *world) forgetTold() {
 	select {
 	case <-w.ended:
 	default:
 	}
-	h.errs = nil
+	w.told.errs = nil
 }
 
-// run runs the loop until it has done what it is for, or has failed to for some
-// ticks; what else there may be takes the time it has. That it was told of an error is its error, what it ends with one as well.
+// run runs the loop until it has done what it is for, has nothing to do, or has
+// failed for some ticks; what else there may be takes the time it has. That it was
+// told of an error is its error, what it ends with one as well.
 func (u upkeep) run(w *world) (string, error) {
-	ctx, stop := context.WithTimeout(ctx, 100*tick)
+	ctx, stop := context.WithTimeout(ctx, 300*tick)
 	defer stop()
+	look := time.NewTicker(tick)
+	defer look.Stop()
+	l := w.log
 	go func() {
-		select {
-		case <-w.ended:
-			stop()
-		case <-ctx.Done():
+		for {
+			select {
+			case <-w.ended:
+				stop()
+			case <-look.C:
+				if u.idle != nil && u.idle(l) {
+					stop()
+				}
+			case <-ctx.Done():
+				return
+			}
 		}
 	}()
 	err := w.log.Maintain(ctx, u.every)
@@ -101,20 +118,23 @@ func (u upkeep) run(w *world) (string, error) {
 }
 
 var (
-	syncing = upkeep{log.Every{Sync: tick}, func(o *log.Options, done func(error)) {
+	syncing = upkeep{every: log.Every{Sync: tick}, opts: func(o *log.Options, done func(error)) {
 		o.Trace.Synced = func(e log.SyncEvent) { done(e.Err) }
 	}}
-	retaining = upkeep{log.Every{Retain: tick}, func(o *log.Options, done func(error)) {
+	retaining = upkeep{every: log.Every{Retain: tick}, opts: func(o *log.Options, done func(error)) {
 		o.Trace.Dropped = func(e log.DropEvent) { done(e.Err) }
 	}}
-	compactingDue = upkeep{log.Every{Compact: tick}, func(o *log.Options, done func(error)) {
+	compactingDue = upkeep{every: log.Every{Compact: tick}, opts: func(o *log.Options, done func(error)) {
 		o.Trace.Compacted = func(e log.CompactEvent) { done(e.Err) }
+	}, idle: func(l *log.Log) bool {
+		plan, err := l.Dirty()
+		return err == nil && !plan.Due
 	}}
 )
 
 func maintain(name string, u upkeep, ready func(w *world)) scenario {
 	return scenario{name: name, state: clean, ready: func(w *world) { u.kept(w, ready) }, do: u.run, again: func(w *world) (string, error) {
-		w.told.errs = nil
+		w.forgetTold()
 		return u.run(w)
 	}}
 }
