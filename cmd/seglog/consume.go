@@ -14,7 +14,7 @@ import (
 )
 
 const consumeHelp = `Consume prints the records of the TOPICs of a broker that runs, seglog's or Kafka's, and
-waits for more, until ^C. With --exit it ends where the partitions ended when it began
+waits for more, also of partitions that the topics get, until ^C. With --exit it ends where the partitions ended when it began
 to read them, with --count after so many records. The flags are kcat's.
 
 --offset says where each partition is read from:
@@ -175,6 +175,7 @@ func (f *consumeFlags) consume(ctx context.Context, c *consumer) (err error) {
 			return whyStopped(ctx, err)
 		}
 		c.assign(all)
+		c.grows = !c.ends && len(f.partitions) == 0
 		options = append(options, kgo.ConsumePartitions(placesOf(all)))
 	}
 	client, err := connect(ctx, f.broker, options...)

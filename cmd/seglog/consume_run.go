@@ -10,6 +10,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/seglog/seglog/group/assign"
 )
@@ -27,6 +28,7 @@ type consumer struct {
 	stderr io.Writer
 	left   int64 // records still to be printed, 0 for all there are
 	ends   bool  // at the end of the partitions
+	grows  bool  // by the partitions that the topics get
 
 	began   time.Time // zero: nothing was read
 	printed int64
@@ -44,7 +46,7 @@ func (p *position) done() bool { return p.next >= p.end }
 
 const (
 	pollFor    = 200 * time.Millisecond // without records; then it is looked what else there is to do
-	checkEvery = 3 * time.Second        // that the broker and the topics are there, while there are no records
+	checkEvery = 3 * time.Second        // that the broker and the topics are there
 )
 
 // errDone is how a consumer ends that has printed all it was to.
@@ -61,25 +63,18 @@ func (c *consumer) run(ctx context.Context) error {
 			return c.leave(nil)
 		}
 		n, err := c.poll(ctx)
-		switch {
-		case errors.Is(err, errDone):
+		if errors.Is(err, errDone) {
 			return c.leave(nil)
-		case err != nil:
-			return c.leave(err)
-		case n > 0:
-			checked = time.Now()
-			continue
 		}
-		if c.ends {
-			if err := c.passOver(ctx); err != nil {
-				return c.leave(whyStopped(ctx, err))
-			}
+		if err == nil && n == 0 && c.ends {
+			err = c.passOver(ctx)
 		}
-		if time.Since(checked) > checkEvery {
-			if err := c.check(ctx); err != nil {
-				return c.leave(whyStopped(ctx, err))
-			}
+		if err == nil && time.Since(checked) > checkEvery {
+			err = c.check(ctx)
 			checked = time.Now()
+		}
+		if err != nil {
+			return c.leave(whyStopped(ctx, err))
 		}
 	}
 }
@@ -186,19 +181,42 @@ func rejoins(err *kerr.Error) bool {
 	return err == kerr.UnknownMemberID || err == kerr.IllegalGeneration || err == kerr.RebalanceInProgress
 }
 
-// check makes sure that more can come.
+// check makes sure that more can come, also of partitions that are new.
 func (c *consumer) check(ctx context.Context) error {
 	asking, cancel := context.WithTimeout(ctx, askedFor)
 	defer cancel()
-	_, err := c.asked.metadata(asking, c.topics)
+	topics, err := c.asked.metadata(asking, c.topics)
 	var gone unknownTopic
 	switch {
-	case err == nil, ctx.Err() != nil:
+	case err == nil:
+		if c.grows {
+			c.grow(topics)
+		}
+		return nil
+	case ctx.Err() != nil:
 		return err
 	case errors.As(err, &gone):
 		return fmt.Errorf("topic %s was deleted meanwhile", gone.name)
 	}
 	return fmt.Errorf("the broker does not answer any more: %w", err)
+}
+
+// grow reads the partitions that were not there before, from their beginning.
+func (c *consumer) grow(topics []kmsg.MetadataResponseTopic) {
+	added := make(map[assign.TopicPartition]bounds)
+	c.mu.Lock()
+	for _, t := range topics {
+		for _, p := range t.Partitions {
+			if tp := (assign.TopicPartition{Topic: *t.Topic, Partition: p.Partition}); c.mu.partitions[tp] == nil {
+				added[tp] = bounds{}
+			}
+		}
+	}
+	c.mu.Unlock()
+	if len(added) > 0 {
+		c.assign(added)
+		c.client.AddConsumePartitions(placesOf(added))
+	}
 }
 
 // leave commits what was printed, which is not lost for that the command ends.

@@ -190,3 +190,21 @@ func TestConsumeWaits(t *testing.T) {
 		})
 	}
 }
+
+// Partitions that a topic gets are read as well, from their beginning.
+func TestConsumeNewPartitions(t *testing.T) {
+	t.Parallel()
+	s := startBroker(t, broker.TopicSpec{Name: "t"})
+	produce := func(partition int32, value string) {
+		_, err := s.Produce(t.Context(), "t", partition, record.Record{Time: time.Now(), Value: []byte(value)})
+		require.NoError(t, err)
+	}
+	produce(0, "before")
+	p := start(t, "consume", "t", "-f", "%p %o %s\\n", "-b", s.address)
+	require.Equal(t, "0 0 before", p.line())
+	require.NoError(t, s.CreatePartitions(t.Context(), "t", 2, false))
+	produce(1, "after")
+	require.Equal(t, "1 0 after", p.line())
+	p.signal(os.Interrupt)
+	require.Equal(t, 0, p.exit())
+}
