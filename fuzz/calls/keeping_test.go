@@ -52,7 +52,7 @@ func (h *told) all() error {
 type upkeep struct {
 	every log.Every
 	opts  func(o *log.Options, done func(err error)) // has done called then
-	idle  func(l *log.Log) bool                      // there is nothing to do; nil is not known
+	idle  func(l *log.Log) bool                      // there is nothing to do
 }
 
 // tick is long enough for all that happens at one to be over before the next.
@@ -100,18 +100,19 @@ func (u upkeep) run(w *world) (string, error) {
 	defer look.Stop()
 	l := w.log
 	go func() {
-		for {
+		for idle := 0; idle < 5; { // what was left undone beside is done by then
 			select {
 			case <-w.ended:
 				stop()
 			case <-look.C:
-				if u.idle != nil && u.idle(l) {
-					stop()
+				if idle++; !u.idle(l) {
+					idle = 0
 				}
 			case <-ctx.Done():
 				return
 			}
 		}
+		stop()
 	}()
 	err := w.log.Maintain(ctx, u.every)
 	return "", errors.Join(err, w.told.all())
@@ -120,9 +121,12 @@ func (u upkeep) run(w *world) (string, error) {
 var (
 	syncing = upkeep{every: log.Every{Sync: tick}, opts: func(o *log.Options, done func(error)) {
 		o.Trace.Synced = func(e log.SyncEvent) { done(e.Err) }
-	}}
+	}, idle: func(l *log.Log) bool { return l.Durable() == l.End() }}
 	retaining = upkeep{every: log.Every{Retain: tick}, opts: func(o *log.Options, done func(error)) {
 		o.Trace.Dropped = func(e log.DropEvent) { done(e.Err) }
+	}, idle: func(l *log.Log) bool {
+		expired, err := l.Expired()
+		return err == nil && len(expired) == 0
 	}}
 	compactingDue = upkeep{every: log.Every{Compact: tick}, opts: func(o *log.Options, done func(error)) {
 		o.Trace.Compacted = func(e log.CompactEvent) { done(e.Err) }
