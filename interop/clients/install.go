@@ -82,6 +82,43 @@ func python(name, driver string, packages ...string) *program {
 	}}
 }
 
+// node is a client of npm packages, which lie beside a copy of its driver, as that
+// is where they are looked for.
+func node(name, driver string, env []string, packages ...string) *program {
+	return &program{install: func(ctx context.Context) ([]string, error) {
+		if err := missing("node", "npm"); err != nil {
+			return nil, err
+		}
+		dir, err := cache("node", name)
+		if err != nil {
+			return nil, err
+		}
+		err = once(dir, func() error {
+			if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte("{}\n"), 0o644); err != nil {
+				return err
+			}
+			return done(ctx, dir, env, append([]string{"npm", "install", "--no-audit", "--no-fund"}, packages...)...)
+		})
+		if err != nil {
+			return nil, err
+		}
+		source, err := drivers("node")
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range []string{"contract.mjs", driver} {
+			text, err := os.ReadFile(filepath.Join(source, file))
+			if err != nil {
+				return nil, err
+			}
+			if err := os.WriteFile(filepath.Join(dir, file), text, 0o644); err != nil {
+				return nil, err
+			}
+		}
+		return []string{"node", filepath.Join(dir, driver)}, nil
+	}}
+}
+
 // kafkaHome finds Apache Kafka: a script that resolves it and runs its tools.
 var kafkaHome = sync.OnceValues(func() (string, error) {
 	script := os.Getenv("SEGLOG_KAFKA")

@@ -38,6 +38,10 @@ func rows() []row {
 		{"java", java(), false},
 		{"kafka-console", console{}, false},
 		{"kafka-verifiable", verifiable{}, false},
+		{"kafkajs", node("kafkajs", "kafkajs.mjs", nil, "kafkajs@2.2.4", "kafkajs-snappy@1.1.0", "kafkajs-lz4@1.2.1"), false},
+		{"platformatic", node("platformatic", "platformatic.mjs", nil, "@platformatic/kafka@1.35.0"), false},
+		// A plain installation downloads a library; this one compiles it.
+		{"confluent-js", node("confluent", "confluent.mjs", []string{"CKJS_LINKING=dynamic", "npm_config_nodedir=/usr"}, "@confluentinc/kafka-javascript@1.10.1"), false},
 	}
 }
 

@@ -1,0 +1,3 @@
+module github.com/seglog/seglog/interop/suites
+
+go 1.26.0

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// librdkafka is the tests of librdkafka 2.15.1 that are not local ones, each in
+// a process of its own. They know of topics with four partitions.
+var librdkafka = suite{
+	listen:   "127.0.0.1:0",
+	settings: []string{"num.partitions=4", "group.initial.rebalance.delay.ms=3000"},
+	expected: map[string]string{
+		"0098|0103|0129": "there are no transactions",
+		"017.|018.|0190": "there are no share groups",
+		"0109|0115|0119": "there is no authorizer, and its ACLs are refused",
+	},
+	run: runLibrdkafka,
+}
+
+// librdkafkaPackage is where its source with all tests lies.
+const librdkafkaPackage = "@confluentinc/kafka-javascript@1.10.1"
+
+// limit is what one number may take; the longest take three minutes on Kafka.
+const limit = 5 * time.Minute
+
+var testNumber = regexp.MustCompile(`_TEST\((\d{4})_\w+,([^;]*?)\)`)
+
+func runLibrdkafka(ctx context.Context, addr string, only *regexp.Regexp, tell func(string, result)) error {
+	dir, err := compiled(ctx)
+	if err != nil {
+		return err
+	}
+	tests := filepath.Join(dir, "tests")
+	if err := os.WriteFile(filepath.Join(tests, "test.conf"), []byte("bootstrap.servers="+addr+"\n"), 0o644); err != nil {
+		return err
+	}
+	source, err := os.ReadFile(filepath.Join(tests, "test.c"))
+	if err != nil {
+		return err
+	}
+	_, table, _ := strings.Cut(string(source), "struct test tests[] = {")
+	table, _, _ = strings.Cut(table, "{NULL}};")
+	before := ""
+	for _, m := range testNumber.FindAllStringSubmatch(table, -1) {
+		number := m[1]
+		if number == before || strings.Contains(m[2], "TEST_F_MANUAL") || only != nil && !only.MatchString(number) {
+			continue
+		}
+		before = number
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		one(ctx, tests, addr, number, tell)
+	}
+	return nil
+}
+
+// one runs one number, which is several tests where they share it. Numbers whose
+// tests are all local are not told of.
+func one(ctx context.Context, dir, addr, number string, tell func(string, result)) {
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	cmd := exec.CommandContext(within, "./test-runner", "-p1", "-L", "-K")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "TESTS="+number, "TEST_KAFKA_VERSION=4.4.0", "BROKERS="+addr)
+	began := time.Now()
+	out, err := cmd.CombinedOutput()
+	said := string(out)
+	r := pass
+	switch {
+	case within.Err() != nil:
+		r = fail
+		said += fmt.Sprintf("\nnot done after %s", limit)
+	case err != nil:
+		r = fail
+	case !strings.Contains(said, "PASSED") && strings.Contains(said, "SKIPPED"):
+		r = skip
+	case !strings.Contains(said, "PASSED"):
+		return
+	}
+	fmt.Printf("%s %s in %s\n", number, r, time.Since(began).Round(time.Second))
+	if r == fail {
+		fmt.Printf("%s\n", said[max(0, len(said)-3000):])
+	}
+	tell(number, r)
+}
+
+// compiled is the directory of the source, with the test runner.
+func compiled(ctx context.Context) (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir = filepath.Join(dir, "seglog-suites", "librdkafka")
+	source := filepath.Join(dir, "package", "deps", "librdkafka")
+	if _, err := os.Stat(filepath.Join(dir, "complete")); err == nil {
+		return source, nil
+	}
+	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+		return "", err
+	}
+	fmt.Println("compiling librdkafka, which takes minutes")
+	if err := command(ctx, dir, nil, "npm", "pack", librdkafkaPackage); err != nil {
+		return "", err
+	}
+	archives, err := filepath.Glob(filepath.Join(dir, "*.tgz"))
+	if err != nil || len(archives) != 1 {
+		return "", fmt.Errorf("npm pack %s left %q: %w", librdkafkaPackage, archives, err)
+	}
+	if err := command(ctx, dir, nil, "tar", "xzf", archives[0], "package/deps/librdkafka"); err != nil {
+		return "", err
+	}
+	if err := oneReplica(filepath.Join(source, "tests", "test.c")); err != nil {
+		return "", err
+	}
+	for _, args := range [][]string{{"./configure"}, {"make", "-j2", "libs"}, {"make", "-C", "tests", "build"}} {
+		if err := command(ctx, source, nil, args...); err != nil {
+			return "", err
+		}
+	}
+	return source, os.WriteFile(filepath.Join(dir, "complete"), nil, 0o644)
+}
+
+// oneReplica has tests ask for topics of one replica, as there is one broker.
+func oneReplica(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	const asked = "rd_kafka_NewTopic_new(topicname, partition_cnt, replication_factor,"
+	changed := strings.Replace(string(text), asked, strings.Replace(asked, "replication_factor", "1", 1), 1)
+	if changed == string(text) {
+		return fmt.Errorf("%s does not have %q", file, asked)
+	}
+	return os.WriteFile(file, []byte(changed), 0o644)
+}
