@@ -1,5 +1,8 @@
 // Command power cuts the power of machines that run a log, or a Manager's logs,
 // again and again, and looks what is left of them.
+//
+// A failure ends it, with the command that shows the same again: the steps that are
+// left of the seed's are as few as it fails with. SIGINT ends it with what it counted.
 package main
 
 import (
