@@ -5,5 +5,6 @@
 //
 // Below it are limit, what the bare hardware does of the same work; peers, a
 // module of its own, what other engines do of it, and a program that compares
-// all; workload, what they have in common; and manykeys, for what takes minutes.
+// all; workload, what they have in common; manykeys, for what takes minutes; and
+// broker, a module of its own, which loads the broker beside Apache Kafka.
 package bench
