@@ -112,34 +112,41 @@ type run struct {
 }
 
 func (h *history) kill() {
-	t := h.t
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), childEnv+"="+h.dir)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	said := bufio.NewReader(out)
-	var line string
-	if rand.IntN(4) > 0 { // the others are killed while they open, too
-		line, err = said.ReadString('\n')
-		require.NoError(t, err)
-		require.Equal(t, "open\n", line, "the child must open what the last one left")
-	}
-	killed := time.AfterFunc(time.Duration(rand.IntN(40_000))*time.Microsecond, func() { _ = cmd.Process.Kill() })
-	defer killed.Stop()
 	r := run{acked: map[int64]string{}, first: h.first, trying: h.first}
 	for a := range r.last {
 		r.last[a] = -1
 	}
+	killChild(h.t, childEnv+"="+h.dir, 40*time.Millisecond, func(line string) { h.heard(&r, line) })
+	h.verify(&r)
+}
+
+// killChild starts this program with an environment that has it work on what the
+// last one left, and kills it within that time after it has opened that, or began
+// to. heard gets the lines it said.
+func killChild(t *testing.T, env string, within time.Duration, heard func(line string)) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), env)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	lines := bufio.NewReader(out)
+	var line string
+	if rand.IntN(4) > 0 { // the others are killed while they open, too
+		line, err = lines.ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, "open\n", line, "the child must open what the last one left")
+	}
+	killed := time.AfterFunc(rand.N(within), func() { _ = cmd.Process.Kill() })
+	defer killed.Stop()
 	for err == nil {
-		if line, err = said.ReadString('\n'); err == nil {
-			h.heard(&r, line)
+		if line, err = lines.ReadString('\n'); err == nil {
+			heard(line)
 		} // what follows the last newline was not said
 	}
 	require.Equal(t, io.EOF, err)
 	_ = cmd.Wait()
-	h.verify(&r)
 }
 
 func (h *history) heard(r *run, line string) {

@@ -1,13 +1,10 @@
 package fuzz
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -137,29 +134,7 @@ type queueConsumer struct {
 }
 
 func (h *queueHistory) kill() {
-	t := h.t
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), queueEnv+"="+h.dir)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	lines := bufio.NewReader(out)
-	var line string
-	if rand.IntN(4) > 0 { // the others are killed while they open, too
-		line, err = lines.ReadString('\n')
-		require.NoError(t, err)
-		require.Equal(t, "open\n", line, "the child must open what the last one left")
-	}
-	killed := time.AfterFunc(time.Duration(rand.IntN(100_000))*time.Microsecond, func() { _ = cmd.Process.Kill() })
-	defer killed.Stop()
-	for err == nil {
-		if line, err = lines.ReadString('\n'); err == nil {
-			h.heard(strings.Fields(line))
-		} // what follows the last newline was not said
-	}
-	require.Equal(t, io.EOF, err)
-	_ = cmd.Wait()
+	killChild(h.t, queueEnv+"="+h.dir, 100*time.Millisecond, func(line string) { h.heard(strings.Fields(line)) })
 }
 
 // heard takes a line. A delivery may be said before the push that it is of.
