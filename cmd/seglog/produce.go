@@ -185,12 +185,29 @@ func (f *produceFlags) checkTopic(ctx context.Context, c cluster, topic string) 
 		if err := c.createTopic(ctx, topic); err != nil {
 			return err
 		}
-		topics, err = c.metadata(ctx, []string{topic})
+		topics, err = c.appears(ctx, topic)
 	}
 	if err != nil {
 		return err
 	}
 	return hasPartition(topics[0], f.partition)
+}
+
+// appears waits for a topic that was created: brokers learn of it a little later.
+func (c cluster) appears(ctx context.Context, topic string) ([]kmsg.MetadataResponseTopic, error) {
+	ctx, cancel := context.WithTimeout(ctx, askedFor)
+	defer cancel()
+	for {
+		topics, err := c.metadata(ctx, []string{topic})
+		if !errors.As(err, new(unknownTopic)) {
+			return topics, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
 }
 
 // hasPartition says no of a partition that a topic has not; -1 is any.
