@@ -44,35 +44,27 @@ func (b *Broker) SetTopic(topic string, values map[string]string, validateOnly b
 }
 
 func (b *Broker) alterTopic(topic string, validateOnly bool, next func(*Topic) (map[string]string, error)) error {
-	b.change.Lock()
-	defer b.change.Unlock()
-	if err := b.changeable(); err != nil {
-		return err
-	}
-	t, err := b.Topic(topic)
-	if err != nil {
-		return err
-	}
-	values, err := next(t)
-	if err != nil {
-		return err
-	}
-	parsed, err := parseTopic(values)
-	if err != nil {
-		return failf(kerr.InvalidConfig, "%v", err)
-	}
-	if validateOnly {
-		return nil
-	}
-	s := b.change.state.Topics[topic]
-	before := s.Configs
-	s.Configs = parsed
-	if err := b.save(); err != nil {
-		s.Configs = before
-		return err
-	}
-	t.own.Store(&parsed)
-	return b.configure(t)
+	return b.changingTopic(topic, func(t *Topic, s *topicState) error {
+		values, err := next(t)
+		if err != nil {
+			return err
+		}
+		parsed, err := parseTopic(values)
+		if err != nil {
+			return failf(kerr.InvalidConfig, "%v", err)
+		}
+		if validateOnly {
+			return nil
+		}
+		before := s.Configs
+		s.Configs = parsed
+		if err := b.save(); err != nil {
+			s.Configs = before
+			return err
+		}
+		t.own.Store(&parsed)
+		return b.configure(t)
+	})
 }
 
 // configure makes a topic's configuration count. The caller has change.
@@ -93,38 +85,33 @@ func (b *Broker) configure(t *Topic) error {
 // be altered while the broker runs and for values that are none; keys that are
 // not known are kept and mean nothing, as in Kafka.
 func (b *Broker) AlterBroker(all bool, changes []Alteration, validateOnly bool) error {
-	b.change.Lock()
-	defer b.change.Unlock()
-	if err := b.changeable(); err != nil {
-		return err
-	}
-	layer := &b.change.state.Broker
-	if all {
-		layer = &b.change.state.Cluster
-	}
-	c := b.config.Load()
-	next, err := altered(brokerKeys, *layer, changes, func(s *Setting) string { return c.brokerValue(s).Text })
-	if err != nil {
-		return err
-	}
-	return b.setBroker(layer, next, validateOnly)
+	return b.alterBroker(all, validateOnly, func(now map[string]string) (map[string]string, error) {
+		c := b.config.Load()
+		return altered(brokerKeys, now, changes, func(s *Setting) string { return c.brokerValue(s).Text })
+	})
 }
 
 // SetBroker makes values all that is altered of this broker's settings, or all
 // brokers', like AlterBroker.
 func (b *Broker) SetBroker(all bool, values map[string]string, validateOnly bool) error {
-	b.change.Lock()
-	defer b.change.Unlock()
-	if err := b.changeable(); err != nil {
-		return err
-	}
-	layer := &b.change.state.Broker
-	if all {
-		layer = &b.change.state.Cluster
-	}
-	return b.setBroker(layer, values, validateOnly)
+	return b.alterBroker(all, validateOnly, func(map[string]string) (map[string]string, error) { return values, nil })
 }
 
+func (b *Broker) alterBroker(all, validateOnly bool, next func(now map[string]string) (map[string]string, error)) error {
+	return b.changing(func() error {
+		layer := &b.change.state.Broker
+		if all {
+			layer = &b.change.state.Cluster
+		}
+		values, err := next(*layer)
+		if err != nil {
+			return err
+		}
+		return b.setBroker(layer, values, validateOnly)
+	})
+}
+
+// setBroker is alterBroker with what is to be there. The caller has change.
 func (b *Broker) setBroker(layer *map[string]string, values map[string]string, validateOnly bool) error {
 	for name := range values {
 		if s := brokerKeys[name]; s != nil && s.ReadOnly && values[name] != (*layer)[name] {

@@ -169,13 +169,25 @@ func (b *Broker) Close() error {
 // Closed says that Close was called.
 func (b *Broker) Closed() bool { return b.running.Err() != nil }
 
-// changeable says why nothing can be changed, nil if it can. The caller has
-// change.
-func (b *Broker) changeable() error {
+// changing calls do while nobody else changes topics or configurations.
+func (b *Broker) changing(do func() error) error {
+	b.change.Lock()
+	defer b.change.Unlock()
 	if b.change.closed {
 		return ErrClosed
 	}
-	return nil
+	return do()
+}
+
+// changingTopic is changing of a topic, which has to exist, with what is kept of it.
+func (b *Broker) changingTopic(name string, do func(t *Topic, s *topicState) error) error {
+	return b.changing(func() error {
+		t, err := b.Topic(name)
+		if err != nil {
+			return err
+		}
+		return do(t, b.change.state.Topics[name])
+	})
 }
 
 // NodeID is the broker's id.

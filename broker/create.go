@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,42 +33,94 @@ type TopicSpec struct {
 // another (. and _ are the same in some metrics), TOPIC_ALREADY_EXISTS,
 // INVALID_PARTITIONS, POLICY_VIOLATION for too many of them, INVALID_CONFIG.
 func (b *Broker) CreateTopic(ctx context.Context, spec TopicSpec) (*Topic, error) {
-	b.change.Lock()
-	defer b.change.Unlock()
-	if err := b.changeable(); err != nil {
-		return nil, err
-	}
-	s, err := b.specified(spec)
-	if err != nil {
-		return nil, err
-	}
-	t := b.newTopic(spec.Name, s)
-	if spec.ValidateOnly {
-		return t, nil
-	}
-	topics := b.change.state.Topics
-	topics[spec.Name] = s
-	if err := b.save(); err != nil {
-		delete(topics, spec.Name) // it may be in the file; then the next Open removes it
-		return nil, err
-	}
-	list, err := b.makePartitions(ctx, t, 0, s.Partitions)
-	if err == nil {
-		s.Settled = s.Partitions
-		err = b.save()
-	}
-	if err != nil {
-		return nil, b.undo(spec.Name, s, 0, err)
-	}
-	t.partitions.Store(&list)
-	b.put(t)
-	b.coordinate(t)
-	b.listeners.tell()
-	return t, nil
+	one := b.CreateTopics(ctx, []TopicSpec{spec})[0]
+	return one.Topic, one.Err
 }
 
-// specified holds a spec to the rules.
-func (b *Broker) specified(spec TopicSpec) (*topicState, error) {
+// Created is what became of a TopicSpec.
+type Created struct {
+	Topic *Topic
+	Err   error
+}
+
+// CreateTopics creates topics as CreateTopic does, each whatever becomes of the
+// others, and tells of each in order. They are there together at the end. What is
+// to be and what is there is written down once for all of them.
+func (b *Broker) CreateTopics(ctx context.Context, specs []TopicSpec) []Created {
+	all := make([]Created, len(specs))
+	err := b.changing(func() error {
+		var list []*creation
+		names := make(map[string]string) // canonical, of this request's topics
+		for i, spec := range specs {
+			s, err := b.specified(spec, names)
+			if err != nil {
+				all[i].Err = err
+				continue
+			}
+			all[i].Topic = b.newTopic(spec.Name, s)
+			if !spec.ValidateOnly {
+				list = append(list, &creation{&all[i], s, nil})
+			}
+			names[canonical(spec.Name)] = spec.Name
+		}
+		b.create(ctx, list)
+		return nil
+	})
+	for i := range all {
+		if err != nil {
+			all[i].Err = err
+		}
+		if all[i].Err != nil {
+			all[i].Topic = nil
+		}
+	}
+	return all
+}
+
+// creation is a topic that is being created.
+type creation struct {
+	*Created
+	state      *topicState
+	partitions []*Partition
+}
+
+// create makes topics. The caller has change.
+func (b *Broker) create(ctx context.Context, list []*creation) {
+	if len(list) == 0 {
+		return
+	}
+	topics := b.change.state.Topics
+	for _, c := range list {
+		topics[c.Topic.name] = c.state
+	}
+	if err := b.save(); err != nil {
+		for _, c := range list {
+			delete(topics, c.Topic.name) // it may be in the file; then the next Open removes it
+			c.Err = err
+		}
+		return
+	}
+	for _, c := range list {
+		if c.partitions, c.Err = b.makePartitions(ctx, c.Topic, 0, c.state.Partitions); c.Err == nil {
+			c.state.Settled = c.state.Partitions
+		}
+	}
+	saved := b.save()
+	for _, c := range list {
+		if err := cmp.Or(c.Err, saved); err != nil {
+			c.Err = b.undo(c.Topic.name, c.state, 0, err)
+			continue
+		}
+		c.Topic.partitions.Store(&c.partitions)
+		b.put(c.Topic)
+		b.coordinate(c.Topic)
+		b.listeners.tell()
+	}
+}
+
+// specified holds a spec to the rules, and against the canonical names of others
+// that are being created.
+func (b *Broker) specified(spec TopicSpec, names map[string]string) (*topicState, error) {
 	if !kafkadir.ValidTopic(spec.Name) || spec.Name == kafkadir.ClusterMetadata {
 		return nil, failf(kerr.InvalidTopicException,
 			"%q is no name of a topic: it takes 1 to 249 ASCII letters, digits, '.', '_' and '-', and is neither '.' nor '..'", spec.Name)
@@ -76,8 +129,11 @@ func (b *Broker) specified(spec TopicSpec) (*topicState, error) {
 	_, exists := b.mu.byName[spec.Name]
 	other, collides := b.mu.canonical[canonical(spec.Name)]
 	b.mu.RUnlock()
+	if !collides {
+		other, collides = names[canonical(spec.Name)]
+	}
 	switch _, left := b.change.state.Topics[spec.Name]; {
-	case exists:
+	case exists, other == spec.Name:
 		return nil, failf(kerr.TopicAlreadyExists, "topic %q exists", spec.Name)
 	case left:
 		return nil, failf(kerr.TopicAlreadyExists, "topic %q was not completely removed: see the log", spec.Name)
@@ -123,24 +179,21 @@ func (b *Broker) undo(name string, s *topicState, from int32, why error) error {
 // INVALID_PARTITIONS for a count that is no increase, POLICY_VIOLATION for one
 // that is too large.
 func (b *Broker) CreatePartitions(ctx context.Context, topic string, count int32, validateOnly bool) error {
-	b.change.Lock()
-	defer b.change.Unlock()
-	if err := b.changeable(); err != nil {
-		return err
-	}
-	t, err := b.Topic(topic)
-	if err != nil {
-		return err
-	}
-	s := b.change.state.Topics[topic]
-	switch had := s.Partitions; {
-	case count <= had:
-		return failf(kerr.InvalidPartitions, "topic %s has %d partitions; %d is no increase", topic, had, count)
-	case count-had > maxPartitions:
-		return failf(kerr.PolicyViolation, "%d partitions at a time, at most %d", count-had, maxPartitions)
-	case validateOnly:
-		return nil
-	}
+	return b.changingTopic(topic, func(t *Topic, s *topicState) error {
+		switch had := s.Partitions; {
+		case count <= had:
+			return failf(kerr.InvalidPartitions, "topic %s has %d partitions; %d is no increase", topic, had, count)
+		case count-had > maxPartitions:
+			return failf(kerr.PolicyViolation, "%d partitions at a time, at most %d", count-had, maxPartitions)
+		case validateOnly:
+			return nil
+		}
+		return b.extend(ctx, t, s, count)
+	})
+}
+
+// extend makes the partitions of a topic count. The caller has change.
+func (b *Broker) extend(ctx context.Context, t *Topic, s *topicState, count int32) error {
 	had := s.Partitions
 	s.Partitions = count
 	if err := b.save(); err != nil {
@@ -153,7 +206,7 @@ func (b *Broker) CreatePartitions(ctx context.Context, topic string, count int32
 		err = b.save()
 	}
 	if err != nil {
-		return b.undo(topic, s, had, err)
+		return b.undo(t.name, s, had, err)
 	}
 	t.partitions.Store(&list)
 	t.count.Store(count)
@@ -164,32 +217,24 @@ func (b *Broker) CreatePartitions(ctx context.Context, topic string, count int32
 // DeleteTopic deletes a topic, durably. Its files are unlinked
 // log.segment.delete.delay.ms later. Who waits for its records is woken.
 func (b *Broker) DeleteTopic(topic string) error {
-	b.change.Lock()
-	defer b.change.Unlock()
-	if err := b.changeable(); err != nil {
-		return err
-	}
-	t, err := b.Topic(topic)
-	if err != nil {
-		return err
-	}
-	s := b.change.state.Topics[topic]
-	s.Deleting = true
-	if err := b.save(); err != nil {
-		s.Deleting = false
-		return err
-	}
-	t.gone.Store(true)
-	b.remove(t)
-	t.moved()
-	b.forget(t)
-	b.listeners.tell()
-	for number := range s.Partitions {
-		if err := b.removePartition(topic, number, t.id); err != nil {
-			b.logger.Error("broker: a partition could not be deleted; opening the broker again tries again", "topic", topic, "error", err)
-			return storageError(err)
+	return b.changingTopic(topic, func(t *Topic, s *topicState) error {
+		s.Deleting = true
+		if err := b.save(); err != nil {
+			s.Deleting = false
+			return err
 		}
-	}
-	delete(b.change.state.Topics, topic)
-	return b.save()
+		t.gone.Store(true)
+		b.remove(t)
+		t.moved()
+		b.forget(t)
+		b.listeners.tell()
+		for number := range s.Partitions {
+			if err := b.removePartition(topic, number, t.id); err != nil {
+				b.logger.Error("broker: a partition could not be deleted; opening the broker again tries again", "topic", topic, "error", err)
+				return storageError(err)
+			}
+		}
+		delete(b.change.state.Topics, topic)
+		return b.save()
+	})
 }

@@ -37,16 +37,14 @@ func (b *Broker) NewProducerID() (int64, error) {
 }
 
 func (b *Broker) setProducerIDsAside() (first int64, err error) {
-	b.change.Lock()
-	defer b.change.Unlock()
-	if err := b.changeable(); err != nil {
-		return -1, err
-	}
-	s := b.change.state
-	if s.NextProducerID > math.MaxInt64-producerIDBlock {
-		return -1, failf(kerr.UnknownServerError, "there are no producer ids left")
-	}
-	first = s.NextProducerID
-	s.NextProducerID += producerIDBlock
-	return first, b.save() // ids that could not be set aside are not given either
+	err = b.changing(func() error {
+		s := b.change.state
+		if s.NextProducerID > math.MaxInt64-producerIDBlock {
+			return failf(kerr.UnknownServerError, "there are no producer ids left")
+		}
+		first = s.NextProducerID
+		s.NextProducerID += producerIDBlock
+		return b.save() // ids that could not be set aside are not given either
+	})
+	return first, err
 }

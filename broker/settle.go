@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/seglog/seglog/internal/kafkadir"
 	"github.com/seglog/seglog/log"
@@ -164,19 +165,27 @@ func (b *Broker) lead(p *Partition) error {
 	return p.log.SetLeaderEpoch(epoch + 1)
 }
 
-// makePartitions creates the logs of partitions from..to-1.
+// makePartitions creates the logs of partitions from..to-1. Each is led by a sync
+// of its own, which the next one does not wait for.
 func (b *Broker) makePartitions(ctx context.Context, t *Topic, from, to int32) ([]*Partition, error) {
-	list := slices.Clone(t.Partitions())
+	const atATime = 8
+	list, errs := slices.Clone(t.Partitions()), make([]error, to-from)
+	room := make(chan struct{}, atATime)
+	var leading sync.WaitGroup
 	for number := from; number < to; number++ {
 		l, err := b.logs.Create(ctx, directory(t.name, number), t.id)
 		if err != nil {
-			return nil, err
+			errs[number-from] = err
+			break
 		}
 		p := &Partition{topic: t, number: number, log: l}
-		if err := b.lead(p); err != nil {
-			return nil, err
-		}
 		list = append(list, p)
+		room <- struct{}{}
+		leading.Go(func() {
+			errs[number-from] = b.lead(p)
+			<-room
+		})
 	}
-	return list, nil
+	leading.Wait()
+	return list, errors.Join(errs...)
 }

@@ -18,12 +18,14 @@ func serveCreateTopics(q *call, req *kmsg.CreateTopicsRequest) (kmsg.Response, e
 		times[t.Topic]++
 		partitions += max(int64(t.NumPartitions), int64(len(t.ReplicaAssignment)), 0)
 	}
+	var asked []*kmsg.CreateTopicsRequestTopic // each name once
+	var refused []error                        // nil: it is among the specs
+	var specs []broker.TopicSpec
 	for i := range req.Topics {
 		t := &req.Topics[i]
 		if times[t.Topic] == 0 {
 			continue // told of already
 		}
-		var created *broker.Topic
 		var err error
 		switch {
 		case times[t.Topic] > 1:
@@ -33,10 +35,21 @@ func serveCreateTopics(q *call, req *kmsg.CreateTopicsRequest) (kmsg.Response, e
 		case req.TimeoutMillis <= 0:
 			err = kerr.RequestTimedOut
 		default:
-			created, err = q.createTopic(t, req.ValidateOnly)
+			var spec broker.TopicSpec
+			if spec, err = q.topicSpec(t, req.ValidateOnly); err == nil {
+				specs = append(specs, spec)
+			}
 		}
 		times[t.Topic] = 0
-		resp.Topics = append(resp.Topics, q.createdTopic(t, created, err))
+		asked, refused = append(asked, t), append(refused, err)
+	}
+	created := q.s.b.CreateTopics(q.ctx, specs)
+	for i, t := range asked {
+		one := broker.Created{Err: refused[i]}
+		if one.Err == nil {
+			one, created = created[0], created[1:]
+		}
+		resp.Topics = append(resp.Topics, q.createdTopic(t, one.Topic, one.Err))
 	}
 	return resp, nil
 }
@@ -44,36 +57,36 @@ func serveCreateTopics(q *call, req *kmsg.CreateTopicsRequest) (kmsg.Response, e
 // mostPartitions is how many partitions may be asked for in one request.
 const mostPartitions = 10_000
 
-// createTopic holds to the rules what only the protocol can say, and creates.
-func (q *call) createTopic(t *kmsg.CreateTopicsRequestTopic, validateOnly bool) (*broker.Topic, error) {
+// topicSpec holds to the rules what only the protocol can say.
+func (q *call) topicSpec(t *kmsg.CreateTopicsRequestTopic, validateOnly bool) (broker.TopicSpec, error) {
 	spec := broker.TopicSpec{Name: t.Topic, Partitions: t.NumPartitions, Configs: make(map[string]string), ValidateOnly: validateOnly}
 	if len(t.ReplicaAssignment) > 0 {
 		if t.NumPartitions != -1 || t.ReplicationFactor != -1 {
-			return nil, failed(kerr.InvalidRequest, "with an assignment of replicas the numbers of partitions and replicas have to be -1")
+			return spec, failed(kerr.InvalidRequest, "with an assignment of replicas the numbers of partitions and replicas have to be -1")
 		}
 		if err := q.assigned(t.ReplicaAssignment); err != nil {
-			return nil, err
+			return spec, err
 		}
 		spec.Partitions = int32(len(t.ReplicaAssignment))
 	} else {
 		switch {
 		case t.ReplicationFactor < -1 || t.ReplicationFactor == 0:
-			return nil, failed(kerr.InvalidReplicationFactor, "the number of replicas has to be 1 at least, or -1 for the default")
+			return spec, failed(kerr.InvalidReplicationFactor, "the number of replicas has to be 1 at least, or -1 for the default")
 		case t.ReplicationFactor > 1:
-			return nil, failed(kerr.InvalidReplicationFactor, fmt.Sprintf("%d replicas, and there is one broker", t.ReplicationFactor))
+			return spec, failed(kerr.InvalidReplicationFactor, fmt.Sprintf("%d replicas, and there is one broker", t.ReplicationFactor))
 		case t.NumPartitions < -1 || t.NumPartitions == 0:
-			return nil, failed(kerr.InvalidPartitions, "the number of partitions has to be 1 at least, or -1 for the default")
+			return spec, failed(kerr.InvalidPartitions, "the number of partitions has to be 1 at least, or -1 for the default")
 		case t.NumPartitions == -1:
 			spec.Partitions = 0
 		}
 	}
 	for _, c := range t.Configs {
 		if c.Value == nil {
-			return nil, failed(kerr.InvalidConfig, "no value for "+c.Name)
+			return spec, failed(kerr.InvalidConfig, "no value for "+c.Name)
 		}
 		spec.Configs[c.Name] = *c.Value
 	}
-	return q.s.b.CreateTopic(q.ctx, spec)
+	return spec, nil
 }
 
 // assigned holds an assignment to what there is: each partition once, without a
