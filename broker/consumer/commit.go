@@ -65,7 +65,7 @@ func (c *Consumer) CommitAsync(offsets Offsets, told func(Offsets, error)) {
 	if c.mu.closed {
 		a.err, list = ErrClosed, nil
 	}
-	a.attempt = c.send(context.Background(), list)
+	a.attempt = c.send(list)
 	c.mu.async = append(c.mu.async, a)
 	c.nudge()
 }
@@ -154,7 +154,7 @@ func (a *attempt) answered() bool { return a.reply == nil || len(a.reply) > 0 }
 // send asks the coordinator to commit. Topics that were deleted meanwhile are left
 // out: that is looked at when nobody can delete their offsets, since a topic is
 // marked before its offsets are deleted.
-func (c *Consumer) send(ctx context.Context, list []toCommit) attempt {
+func (c *Consumer) send(list []toCommit) attempt {
 	m := &c.mu.member
 	a := attempt{generation: m.generation}
 	r := group.CommitRequest{Version: 9, Group: c.group, Generation: assign.NoGeneration}
@@ -170,15 +170,17 @@ func (c *Consumer) send(ctx context.Context, list []toCommit) attempt {
 	case c.mu.mode == byGroup:
 		r.MemberID, r.InstanceID, r.Generation = m.id, c.instance(), m.generation
 	}
+	all := make([]group.Commit, len(list))
+	for i, o := range list {
+		all[i] = group.Commit{TopicPartition: o.tp, TopicID: o.at.Topic().ID(), Offset: o.offset,
+			LeaderEpoch: o.at.EpochOf(o.offset - 1), Metadata: o.metadata}
+	}
 	reply := make(chan []group.Committed, 1)
-	a.failed = c.coordinator(ctx, func(k *group.Coordinator, now time.Time) {
-		for _, o := range list {
-			if o.at.Topic().Deleted() {
-				continue
+	a.failed = c.coordinator(func(k *group.Coordinator, now time.Time) {
+		for i, o := range list {
+			if !o.at.Topic().Deleted() {
+				a.list, r.Offsets = append(a.list, o), append(r.Offsets, all[i])
 			}
-			a.list = append(a.list, o)
-			r.Offsets = append(r.Offsets, group.Commit{TopicPartition: o.tp, TopicID: o.at.Topic().ID(), Offset: o.offset,
-				LeaderEpoch: o.at.EpochOf(o.offset - 1), Metadata: o.metadata})
 		}
 		if len(a.list) == 0 {
 			reply <- nil
@@ -231,7 +233,7 @@ func (c *Consumer) result(a attempt) error {
 // commitSync commits, and tries again where that may help.
 func (c *Consumer) commitSync(ctx context.Context, list []toCommit) error {
 	for {
-		a := c.send(ctx, list)
+		a := c.send(list)
 		if !a.answered() {
 			if err := c.await(ctx, &a); err != nil {
 				return err
@@ -283,7 +285,7 @@ func (c *Consumer) autoCommit(ctx context.Context, now time.Time) {
 
 // commitQuietly commits once: what does not work is tried again by who comes next.
 func (c *Consumer) commitQuietly(ctx context.Context, list []toCommit) {
-	a := c.send(ctx, list)
+	a := c.send(list)
 	if !a.answered() && c.await(ctx, &a) != nil {
 		return
 	}
@@ -301,7 +303,7 @@ func (c *Consumer) Committed(ctx context.Context, partitions ...TopicPartition) 
 		return nil, ErrNoGroup
 	}
 	for {
-		list, err := c.fetchCommitted(ctx, partitions)
+		list, err := c.fetchCommitted(partitions)
 		offsets := make(Offsets)
 		for _, f := range list {
 			switch {

@@ -1,7 +1,6 @@
 package consumer
 
 import (
-	"context"
 	"time"
 
 	"github.com/seglog/seglog/group"
@@ -27,7 +26,7 @@ func (c *Consumer) heartbeat() {
 		return
 	}
 	defer c.expectBeat()
-	if c.advance(context.Background()); m.arrived || m.err != nil {
+	if c.advance(); m.arrived || m.err != nil {
 		c.nudge()
 	}
 	switch since := c.mu.idle; {
@@ -44,7 +43,7 @@ func (c *Consumer) heartbeat() {
 func (c *Consumer) beat(m *member) {
 	var code group.Code
 	r := group.HeartbeatRequest{Group: c.group, MemberID: m.id, InstanceID: c.instance(), Generation: m.generation}
-	err := c.coordinator(context.Background(), func(k *group.Coordinator, now time.Time) { code = k.Heartbeat(now, r) })
+	err := c.coordinator(func(k *group.Coordinator, now time.Time) { code = k.Heartbeat(now, r) })
 	if err != nil {
 		code = codeOf(err)
 	}

@@ -73,7 +73,7 @@ func (c *Consumer) takePart(ctx context.Context, topicsChanged bool) error {
 		m.rejoin = true
 	}
 	for {
-		c.advance(ctx)
+		c.advance()
 		switch {
 		case m.lost:
 			c.lose(ctx)
@@ -90,7 +90,7 @@ func (c *Consumer) takePart(ctx context.Context, topicsChanged bool) error {
 		default:
 			c.prepare(ctx)
 			if !m.lost {
-				c.join(ctx)
+				c.join()
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func (c *Consumer) counts(names []string) map[string]int32 {
 }
 
 // join asks to be in the next generation.
-func (c *Consumer) join(ctx context.Context) {
+func (c *Consumer) join() {
 	m := &c.mu.member
 	m.rejoin, m.retry = false, time.Time{}
 	m.said = c.subscribed()
@@ -132,7 +132,7 @@ func (c *Consumer) join(ctx context.Context) {
 	// The channel is this join's: an answer to an earlier one goes nowhere.
 	answer := make(chan group.JoinResponse, 1)
 	m.phase, m.joined = joining, answer
-	err := c.coordinator(ctx, func(k *group.Coordinator, now time.Time) {
+	err := c.coordinator(func(k *group.Coordinator, now time.Time) {
 		k.Join(now, r, func(j group.JoinResponse) { answer <- j; c.nudge() })
 	})
 	if err != nil {
@@ -145,14 +145,14 @@ func (c *Consumer) join(ctx context.Context) {
 const host = "/127.0.0.1"
 
 // advance takes what the coordinator has answered.
-func (c *Consumer) advance(ctx context.Context) {
+func (c *Consumer) advance() {
 	m := &c.mu.member
 	for {
 		switch m.phase {
 		case joining:
 			select {
 			case j := <-m.joined:
-				c.hasJoined(ctx, j)
+				c.hasJoined(j)
 				continue
 			default:
 			}
@@ -167,13 +167,13 @@ func (c *Consumer) advance(ctx context.Context) {
 	}
 }
 
-func (c *Consumer) hasJoined(ctx context.Context, j group.JoinResponse) {
+func (c *Consumer) hasJoined(j group.JoinResponse) {
 	m := &c.mu.member
 	switch m.phase = idle; j.Code {
 	case group.None:
 	case group.MemberIDRequired:
 		m.id = j.MemberID
-		c.join(ctx)
+		c.join()
 		return
 	default:
 		c.setBack(j.Code, "joining the group")
@@ -191,7 +191,7 @@ func (c *Consumer) hasJoined(ctx context.Context, j group.JoinResponse) {
 	}
 	answer := make(chan group.SyncResponse, 1)
 	m.phase, m.synced = syncing, answer
-	err := c.coordinator(ctx, func(k *group.Coordinator, now time.Time) {
+	err := c.coordinator(func(k *group.Coordinator, now time.Time) {
 		k.Sync(now, r, func(s group.SyncResponse) { answer <- s; c.nudge() })
 	})
 	if err != nil {

@@ -125,7 +125,11 @@ func (c *Consumer) take(limit int) (records []Record) {
 			continue
 		}
 		some := min(limit-len(records), len(p.buffer))
-		records = append(records, p.buffer[:some]...)
+		if records == nil {
+			records = p.buffer[:some:some]
+		} else {
+			records = append(records, p.buffer[:some]...)
+		}
 		if p.buffer = p.buffer[some:]; len(p.buffer) > 0 {
 			p.position, turn = p.buffer[0].Offset, i
 			break

@@ -66,14 +66,8 @@ func (c *Consumer) poll(ctx context.Context, limit int) ([]Record, error) {
 		if err := c.failure(); err != nil {
 			return nil, err
 		}
-		wanted, read := c.wanted(time.Now()), 0
-		for _, p := range c.mu.order {
-			if !p.paused {
-				read += len(p.buffer)
-			}
-		}
-		if read == 0 || read < limit && len(wanted) > 0 {
-			c.read(ctx, wanted, read == 0)
+		if ready := c.ready(); ready < limit {
+			c.read(ctx, ready == 0)
 		}
 		if records := c.take(limit); len(records) > 0 {
 			return records, nil

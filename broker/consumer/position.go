@@ -38,7 +38,7 @@ func (c *Consumer) start(now time.Time, list []*partition) {
 	for i, p := range ask {
 		tps[i] = p.tp
 	}
-	offsets, err := c.fetchCommitted(context.Background(), tps)
+	offsets, err := c.fetchCommitted(tps)
 	for i, p := range ask {
 		code := codeOf(err)
 		if code == group.None {
@@ -92,9 +92,9 @@ func (c *Consumer) startAt(now time.Time, p *partition) {
 }
 
 // fetchCommitted asks the group's coordinator.
-func (c *Consumer) fetchCommitted(ctx context.Context, partitions []TopicPartition) (list []group.Fetched, err error) {
+func (c *Consumer) fetchCommitted(partitions []TopicPartition) (list []group.Fetched, err error) {
 	var code group.Code
-	err = c.coordinator(ctx, func(k *group.Coordinator, _ time.Time) {
+	err = c.coordinator(func(k *group.Coordinator, _ time.Time) {
 		list, code = k.Fetch(c.group, partitions, c.opts.Isolation == log.ReadCommitted)
 	})
 	if err == nil {
@@ -105,12 +105,13 @@ func (c *Consumer) fetchCommitted(ctx context.Context, partitions []TopicPartiti
 
 // coordinator calls do with that of the group, which has one from the first call
 // on. do must not take a lock of the consumer's.
-func (c *Consumer) coordinator(ctx context.Context, do func(k *group.Coordinator, now time.Time)) error {
+func (c *Consumer) coordinator(do func(k *group.Coordinator, now time.Time)) error {
 	err := c.b.Group(c.group, do)
 	if err == nil {
 		return nil
 	}
-	if _, err := c.b.OffsetsTopic(ctx); err != nil {
+	// Making its topic takes a moment, and is not to be ended halfway.
+	if _, err := c.b.OffsetsTopic(context.Background()); err != nil {
 		return err
 	}
 	return c.b.Group(c.group, do)

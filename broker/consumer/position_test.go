@@ -142,6 +142,12 @@ func TestOutOfRange(t *testing.T) {
 		require.NoError(t, c.Assign(tps("t-0", "t-1")...))
 		require.NoError(t, c.Seek(tp("t-0"), 77))
 		require.NoError(t, c.Seek(tp("t-1"), 0))
+		began := time.Now()
+		for range 3 {
+			_, err := c.Poll(within(t, time.Minute))
+			require.Error(t, err)
+		}
+		require.Equal(t, 2*backoff, time.Since(began), "who polls again at once is held up")
 		failed := 0
 		var got []string
 		for range 20 {
@@ -151,8 +157,8 @@ func TestOutOfRange(t *testing.T) {
 				require.ErrorIs(t, err, kerr.OffsetOutOfRange)
 				require.ErrorContains(t, err, "t-0")
 				failed++
-				time.Sleep(backoff)
 			}
+			time.Sleep(backoff)
 			got = append(got, valuesOf(records)...)
 		}
 		require.Greater(t, failed, 3)
@@ -286,11 +292,15 @@ func TestIsolation(t *testing.T) {
 		}
 		require.Equal(t, []string{"committed 0", "plain 0"}, polled(t, c, 2))
 		require.Equal(t, []string{"aborted 1", "committed 0", "plain 0", "aborted 2"}, polled(t, all, 4))
+		transact(t, b, 1, 3, "committed 1")
+		conclude(t, b, 1, true)
+		require.NoError(t, c.SeekToBeginning())
+		require.Equal(t, []string{"committed 0", "plain 0", "committed 1"}, polled(t, c, 3), "one that was aborted says nothing of the next")
 		transact(t, b, 3, 0, "open")
 		require.NoError(t, c.SeekToEnd())
 		at, err := c.Position(t.Context(), tp("t-0"))
 		require.NoError(t, err)
-		require.EqualValues(t, 8, at, "the end is what the level shows")
+		require.EqualValues(t, 10, at, "the end is what the level shows")
 	})
 }
 
@@ -320,9 +330,17 @@ func TestRecreatedTopic(t *testing.T) {
 			require.NoError(t, err)
 			require.EqualValues(t, 0, at)
 			require.Equal(t, numbers(100, 3), polled(t, c, 3))
-			require.NoError(t, c.CommitSync(t.Context(), nil))
-			require.EqualValues(t, 3, committed(t, b, "g", "t-0"))
+			require.NoError(t, c.Pause(tp("t-0")))
+			nothing(t, c, time.Minute)
+			require.NoError(t, c.Resume(tp("t-0")))
+			require.EqualValues(t, 3, committed(t, b, "g", "t-0"), "the auto commit knows that it is another 3")
 			require.Equal(t, numbers(103, 2), polled(t, c, 2))
+
+			require.NoError(t, b.DeleteTopic("t"))
+			create(t, b, "t", 1)
+			produce(t, b, "t", 0, numbers(200, 5)...)
+			require.NoError(t, c.Seek(tp("t-0"), 4))
+			require.Equal(t, numbers(204, 1), polled(t, c, 1), "a seek right after that is one in the new topic")
 		})
 	}
 }

@@ -23,6 +23,16 @@ type wish struct {
 	changed uint64
 }
 
+// ready is how many records were read and may be returned.
+func (c *Consumer) ready() (n int) {
+	for _, p := range c.mu.order {
+		if !p.paused {
+			n += len(p.buffer)
+		}
+	}
+	return n
+}
+
 // wanted are the partitions of which there is nothing to return, in turn.
 func (c *Consumer) wanted(now time.Time) (list []wish) {
 	for i := range c.mu.order {
@@ -42,12 +52,14 @@ type got struct {
 	err     error
 }
 
-// read reads partitions without the lock and, where they are as they were, has
-// them have it. Waiting it returns when there is something, or something to do.
-func (c *Consumer) read(ctx context.Context, wanted []wish, wait bool) {
+// read reads the partitions of which there is nothing, without the lock, and has
+// those that are as they were have it. If it is to wait it does so until there is
+// something, or something to do.
+func (c *Consumer) read(ctx context.Context, wait bool) {
+	now := time.Now()
+	wanted := c.wanted(now)
 	var most time.Duration
 	if wait {
-		now := time.Now()
 		most = 24 * time.Hour // something wakes it
 		if due := c.due(now); !due.IsZero() {
 			most = due.Sub(now)
@@ -79,7 +91,7 @@ func (c *Consumer) read(ctx context.Context, wanted []wish, wait bool) {
 	}
 }
 
-// sleep waits where there is nothing to read.
+// sleep waits, for at most so long, where there is nothing to read.
 func (c *Consumer) sleep(ctx context.Context, most time.Duration) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -99,6 +111,11 @@ func (w *wish) decode(f *broker.Fetched, o *Options) (g got) {
 		return g
 	}
 	defer vfs.Unguard(vfs.Guard(), &g.err)
+	n := 0
+	for b := range f.View.Batches() {
+		n += int(b.Count)
+	}
+	g.records = make([]Record, 0, min(n, 1<<16))
 	for b := range f.View.Batches() {
 		if !b.Control() && !(o.Isolation == log.ReadCommitted && aborted(f.Aborted, &b.BatchHeader)) {
 			if g.err = w.records(&g, b); g.err != nil {
@@ -119,7 +136,6 @@ func (w *wish) records(g *got, b record.Batch) error {
 	if err != nil {
 		return err
 	}
-	g.records = slices.Grow(g.records, int(min(b.Count, 1<<16)))
 	before := len(g.records)
 	var d record.Decoder // of its own: what it decompresses to is the records'
 	for r, err := range d.Records(own) {
@@ -156,12 +172,7 @@ func (c *Consumer) keep(p *partition, g got) {
 	case errors.Is(err, kerr.OffsetOutOfRange) && c.opts.Reset != None:
 		c.opts.Logger.Warn("consumer: a position is reset", "topic", p.tp.Topic, "partition", p.tp.Partition, "position", p.position, "error", err)
 		p.displace(atReset)
-	case errors.Is(err, kerr.UnknownTopicOrPartition), errors.Is(err, kerr.NotLeaderForPartition):
-		// Its topic is gone, or is going; or the broker.
-		if p.bind(c.b); p.at != nil {
-			p.retry = time.Now().Add(backoff)
-		}
-	default:
+	default: // if its topic is gone, that is found out before this is told
 		p.fail(time.Now(), err)
 	}
 }

@@ -28,8 +28,11 @@ func (c *Consumer) takeOver(ctx context.Context) {
 		m.err, m.rejoin, m.retry = err, true, time.Now().Add(backoff)
 		return
 	}
-	owned := c.owned()
-	revoked := slices.DeleteFunc(slices.Clone(owned), func(tp TopicPartition) bool { return slices.Contains(list, tp) })
+	next := make(map[TopicPartition]bool, len(list))
+	for _, tp := range list {
+		next[tp] = true
+	}
+	revoked := slices.DeleteFunc(c.owned(), func(tp TopicPartition) bool { return next[tp] })
 	if len(revoked) > 0 {
 		if c.autoCommits() { // they were read on since the join
 			c.commitQuietly(ctx, c.uncommitted(revoked...))
@@ -40,7 +43,7 @@ func (c *Consumer) takeOver(ctx context.Context) {
 	if m.lost {
 		return
 	}
-	added := slices.DeleteFunc(slices.Clone(list), func(tp TopicPartition) bool { return slices.Contains(owned, tp) })
+	added := slices.DeleteFunc(slices.Clone(list), func(tp TopicPartition) bool { return c.mu.parts[tp] != nil })
 	slices.SortFunc(added, inOrder)
 	for _, tp := range added {
 		c.add(tp)
