@@ -49,6 +49,20 @@ func TestReadsAll(t *testing.T) {
 	})
 }
 
+// TestPollFillsUp: what there is of other partitions comes with what was left of
+// one, as far as MaxPollRecords goes.
+func TestPollFillsUp(t *testing.T) {
+	timed(t, func(t *testing.T, b *broker.Broker) {
+		create(t, b, "t", 2)
+		produce(t, b, "t", 0, numbers(0, 10)...)
+		c := made(t, b, "", Options{Reset: Earliest, MaxPollRecords: 7})
+		require.NoError(t, c.Assign(tps("t-0", "t-1")...))
+		require.Equal(t, numbers(0, 7), polled(t, c, 1))
+		produce(t, b, "t", 1, "x", "y")
+		require.Equal(t, append(numbers(7, 3), "x", "y"), polled(t, c, 1))
+	})
+}
+
 // TestOneDoesNotStarveOthers: a partition that has more than is read at once does
 // not keep the others from being read.
 func TestOneDoesNotStarveOthers(t *testing.T) {
