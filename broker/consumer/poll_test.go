@@ -308,6 +308,9 @@ func TestCloseEndsPoll(t *testing.T) {
 		_, err = c.Position(t.Context(), tp("t-0"))
 		require.ErrorIs(t, err, ErrClosed)
 		require.Equal(t, "Empty", describe(t, b, "g").State.String(), "it has left")
+		c.topics.Store(false)
+		create(t, b, "u", 1)
+		require.False(t, c.topics.Load(), "the broker tells it of nothing any more")
 	})
 }
 

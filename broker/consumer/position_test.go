@@ -103,6 +103,14 @@ func TestReset(t *testing.T) {
 		require.Equal(t, []string{"b"}, polled(t, c, 1))
 		require.NoError(t, c.CommitSync(t.Context(), nil))
 
+		create(t, b, "u", 1)
+		both := made(t, b, "", Options{Reset: None})
+		require.NoError(t, both.Assign(tps("u-0", "t-0")...))
+		require.NoError(t, both.SeekToBeginning(tp("t-0")))
+		_, err = both.Poll(within(t, time.Minute))
+		require.ErrorIs(t, err, ErrNoOffset)
+		require.Equal(t, []string{"a", "b"}, polled(t, both, 2), "the other one is read on")
+
 		again := made(t, b, "g", Options{Reset: None})
 		require.NoError(t, again.Assign(tps("t-0")...))
 		at, err := again.Position(t.Context(), tp("t-0"))
