@@ -275,18 +275,23 @@ func TestThrownOut(t *testing.T) {
 	}
 }
 
-// TestLostIsRevoked: without a Lost it is Revoked that is told.
-func TestLostIsRevoked(t *testing.T) {
+// TestCloseAfterLoss: Close tells that partitions were lost, by Revoked if there is
+// no Lost.
+func TestCloseAfterLoss(t *testing.T) {
 	timed(t, func(t *testing.T, b *broker.Broker) {
 		create(t, b, "t", 1)
-		var h heard
-		l := h.listener()
-		l.Lost = nil
-		c := subscribed(t, b, "g", Options{MaxPollInterval: time.Minute, Listener: l}, "t")
-		nothing(t, c, time.Second)
-		time.Sleep(2 * time.Minute)
-		require.NoError(t, c.Close(t.Context()))
-		require.Equal(t, []string{"assigned t-0", "revoked t-0"}, h.taken())
+		for want, without := range map[string]bool{"lost t-0": false, "revoked t-0": true} {
+			var h heard
+			l := h.listener()
+			if without {
+				l.Lost = nil
+			}
+			c := subscribed(t, b, "g", Options{MaxPollInterval: time.Minute, Listener: l}, "t")
+			nothing(t, c, time.Second)
+			time.Sleep(2 * time.Minute)
+			require.NoError(t, c.Close(t.Context()))
+			require.Equal(t, []string{"assigned t-0", want}, h.taken())
+		}
 	})
 }
 
