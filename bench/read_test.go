@@ -19,6 +19,18 @@ func BenchmarkRead(b *testing.B) {
 	})
 }
 
+// BenchmarkReadInto is BenchmarkRead into memory that is used again.
+func BenchmarkReadInto(b *testing.B) {
+	l := open(b, log.Options{})
+	fill(b, l, workload.Records(), 1, 100)
+	var buf []byte
+	workload.Read(b, 100, func(i int64) ([]byte, error) {
+		rec, grown, err := l.ReadInto(i, buf)
+		buf = grown
+		return rec.Value, err
+	})
+}
+
 // BenchmarkOffsetAt looks random times up in a log of ascending ones.
 func BenchmarkOffsetAt(b *testing.B) {
 	l := open(b, log.Options{SegmentBytes: 32 << 20})

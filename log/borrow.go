@@ -36,7 +36,7 @@ func (l *Log) borrow(level Isolation, offset, maxBytes int64) (*View, error) {
 }
 
 func (l *Log) borrowBelow(bound, offset, maxBytes int64) (*View, error) {
-	r := reader{l: l, next: offset}
+	r := reader{l: l, place: place{next: offset}}
 	for {
 		p, err := r.pin()
 		if err != nil {

@@ -28,7 +28,7 @@ func (l *Log) Explain(offset int64) (Explanation, error) {
 		if offset >= l.End() {
 			return Explanation{Offset: offset}, l.offsetError(offset, ErrBeyond)
 		}
-		r := reader{l: l, next: offset}
+		r := reader{l: l, place: place{next: offset}}
 		p, err := r.seek()
 		if err != nil {
 			if re.again(l, err) {
@@ -69,8 +69,8 @@ func (l *Log) explain(offset int64) (Explanation, error) {
 		}
 		return e, err
 	}
-	b, _, err := p.Read(e.Lookup.Position, s.Base(), nil)
-	if err != nil {
+	var b record.Batch
+	if _, err := p.Read(&b, e.Lookup.Position, s.Base(), nil); err != nil {
 		return e, err
 	}
 	e.Batch, e.Found = b.BatchHeader, b.BaseOffset <= offset

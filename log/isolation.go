@@ -56,21 +56,21 @@ func (i Isolated) Read(offset int64) (record.Record, error) {
 }
 
 // ReadInto is [Log.ReadInto], as Read is [Log.Read].
-func (i Isolated) ReadInto(offset int64, buf []byte) (_ record.Record, _ []byte, err error) {
-	r := reader{l: i.l, next: offset}
-	b, h, buf, err := r.batch(i.level, buf)
+func (i Isolated) ReadInto(offset int64, buf []byte) (rec record.Record, _ []byte, err error) {
+	r := reader{l: i.l, place: place{next: offset}}
+	h, buf, err := r.batch(i.level, buf)
 	switch {
-	case err == io.EOF && (offset >= h.bound || b.Size > 0 && b.BaseOffset <= offset):
-		return record.Record{}, buf, i.l.offsetError(offset, ErrBeyond)
+	case err == io.EOF && (offset >= h.bound || r.b.Size > 0 && r.b.BaseOffset <= offset):
+		return rec, buf, i.l.offsetError(offset, ErrBeyond)
 	case err != nil && err != io.EOF:
-		return record.Record{}, buf, err
+		return rec, buf, err
 	}
-	if err == nil && b.BaseOffset <= offset && !h.hides(&b.BatchHeader) {
-		if rec, err := r.record(b, offset); err != nil || rec.Offset == offset {
+	if err == nil && r.b.BaseOffset <= offset && !h.hides(&r.b.BatchHeader) {
+		if ok, err := r.record(offset, &rec); ok || err != nil {
 			return rec, buf, err
 		}
 	}
-	return record.Record{}, buf, i.l.offsetError(offset, ErrNoRecord)
+	return rec, buf, i.l.offsetError(offset, ErrNoRecord)
 }
 
 // From is [Log.From]. An offset above End, but not above the log's, is where

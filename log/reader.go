@@ -16,60 +16,65 @@ import (
 // the log between two batches: each is copied under a pin of its own, so a slow
 // consumer keeps no segment from being dropped.
 type reader struct {
-	l    *Log
+	l *Log
+	place
+	b  record.Batch // the one read last
+	re rereader
+}
+
+// place is where a reader is.
+type place struct {
 	seg  *segment.Segment // nil: to be looked up by next
 	pos  int64            // in seg, of the next batch
 	low  int64            // no batch at pos starts below it
 	next int64            // the first offset not yet returned
-	re   rereader
 }
 
-// batch returns the next batch that the level shows whose last offset is at or
+// batch reads the next batch that the level shows whose last offset is at or
 // above next, copied to buf where it fits. With io.EOF, which says that there
-// is none yet, comes the header of the one that reaches beyond the level's
-// bound, or none.
+// is none yet, b is the one that reaches beyond the level's bound, or none.
 //
-// What it returns was in the log at the moment of h.
-func (r *reader) batch(level Isolation, buf []byte) (b record.Batch, h horizon, _ []byte, err error) {
+// What it reads was in the log at the moment of h.
+func (r *reader) batch(level Isolation, buf []byte) (h horizon, _ []byte, err error) {
 	for {
 		h = r.l.horizon(level)
 		if r.next == h.bound && r.next >= r.l.First() && !r.l.closed.Load() {
-			return b, h, buf, io.EOF
+			r.b = record.Batch{}
+			return h, buf, io.EOF
 		}
-		before := *r
-		b, buf, err = r.read(buf)
+		before := r.place
+		buf, err = r.read(buf)
 		invariants.Pause("read a batch")
 		if !r.l.holds(h) {
 			r.seg, r.next = nil, before.next
 			continue
 		}
-		switch {
-		case err == io.EOF:
-			b = record.Batch{}
-		case err == nil && b.NextOffset() > h.bound:
-			*r, err = before, io.EOF
+		if err == nil && r.next > h.bound {
+			r.place, err = before, io.EOF
 		}
-		return b, h, buf, err
+		return h, buf, err
 	}
 }
 
-// read is batch without a bound.
-func (r *reader) read(buf []byte) (b record.Batch, _ []byte, err error) {
+// read is batch without a bound. Without a batch b is none.
+func (r *reader) read(buf []byte) (_ []byte, err error) {
 	for {
 		p, err := r.pin()
 		if err != nil {
-			return b, buf, err
+			r.b = record.Batch{}
+			return buf, err
 		}
 		if r.next < r.l.First() {
 			p.Release()
-			return b, buf, r.l.offsetError(r.next, ErrTrimmed)
+			r.b = record.Batch{}
+			return buf, r.l.offsetError(r.next, ErrTrimmed)
 		}
-		b, buf, err = p.Read(r.pos, r.low, buf)
+		buf, err = p.Read(&r.b, r.pos, r.low, buf)
 		p.Release()
 		switch {
 		case err == io.EOF:
 			if !r.advance() {
-				return b, buf, io.EOF
+				return buf, io.EOF
 			}
 		case r.re.again(r.l, err):
 			r.seg = nil
@@ -77,13 +82,12 @@ func (r *reader) read(buf []byte) (b record.Batch, _ []byte, err error) {
 			if r.past(err) {
 				continue
 			}
-			return b, buf, r.unreadable(err)
+			return buf, r.unreadable(err)
 		default:
-			r.pos += int64(b.Size)
-			r.low = b.NextOffset()
-			if b.LastOffset() >= r.next {
-				r.next = b.NextOffset()
-				return b, buf, nil
+			r.pos += int64(r.b.Size)
+			if r.low = r.b.NextOffset(); r.low > r.next {
+				r.next = r.low
+				return buf, nil
 			}
 		}
 	}
@@ -237,20 +241,20 @@ func (r *reader) skip(d *DamageError) bool {
 // below next.
 func (l *Log) records(level Isolation, offset int64, wait func(next, want int64) error) iter.Seq2[record.Record, error] {
 	return func(yield func(record.Record, error) bool) {
-		r := reader{l: l, next: offset}
+		r := reader{l: l, place: place{next: offset}}
 		var m memory
 		for {
 			from := r.next
-			b, h, buf, err := r.batch(level, m.room())
+			h, buf, err := r.batch(level, m.room())
 			if err == nil {
-				m.took(buf, b.Codec() == record.None)
-				if !h.hides(&b.BatchHeader) && !r.yield(b, from, yield) {
+				m.took(buf, r.b.Codec() == record.None)
+				if !h.hides(&r.b.BatchHeader) && !r.yield(from, yield) {
 					return
 				}
 				continue
 			}
 			if err == io.EOF {
-				if err = wait(from, max(from+1, b.NextOffset())); err == nil {
+				if err = wait(from, max(from+1, r.b.NextOffset())); err == nil {
 					continue
 				}
 				if err == io.EOF {
@@ -305,11 +309,11 @@ func (m *memory) took(buf []byte, keep bool) {
 // yield yields the records at or above from of the batch just read, which own
 // their memory: the batch was copied for them, and a decoder is used for one
 // batch alone.
-func (r *reader) yield(b record.Batch, from int64, yield func(record.Record, error) bool) bool {
+func (r *reader) yield(from int64, yield func(record.Record, error) bool) bool {
 	d := record.Decoder{MaxBytes: r.l.opts.MaxBatchBytes}
-	for rec, err := range d.Records(b) {
+	for rec, err := range d.Records(r.b) {
 		if err != nil {
-			return yield(record.Record{}, r.undecodable(b, from, err))
+			return yield(record.Record{}, r.undecodable(from, err))
 		}
 		if rec.Offset < from {
 			continue
@@ -324,26 +328,27 @@ func (r *reader) yield(b record.Batch, from int64, yield func(record.Record, err
 	return true
 }
 
-// record is the record at offset of the batch just read, one of offset -1 if
-// it has none.
-func (r *reader) record(b record.Batch, offset int64) (rec record.Record, err error) {
+// record makes *rec the record at offset of the batch just read; ok is false if it
+// has none.
+func (r *reader) record(offset int64, rec *record.Record) (ok bool, err error) {
 	d := record.Decoder{MaxBytes: r.l.opts.MaxBatchBytes}
-	err = d.Reset(b)
+	err = d.Reset(r.b)
 	for more := true; err == nil && more; {
-		if more, err = d.Next(&rec); err == nil && more && rec.Offset == offset {
+		if more, err = d.Next(rec); err == nil && more && rec.Offset == offset {
 			rec.Headers = slices.Clone(rec.Headers)
-			return rec, nil
+			return true, nil
 		}
 	}
-	if err != nil {
-		return record.Record{}, r.undecodable(b, offset, err)
+	if *rec = (record.Record{}); err != nil {
+		return false, r.undecodable(offset, err)
 	}
-	return record.Record{Offset: -1}, nil
+	return false, nil
 }
 
 // undecodable is the error of the batch just read, whose checksum holds and
 // whose records are none: damage that was there when it was written.
-func (r *reader) undecodable(b record.Batch, from int64, err error) error {
+func (r *reader) undecodable(from int64, err error) error {
+	b := &r.b
 	return &DamageError{Path: r.seg.Path(), Segment: r.seg.Base(), Position: r.pos - int64(b.Size),
 		Offset: max(b.BaseOffset, from), Next: b.NextOffset(), NextPosition: r.pos, Err: err}
 }

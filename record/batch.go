@@ -22,26 +22,43 @@ type Batch struct {
 //
 // The error is ErrShort if b ends before the batch does, else
 // ErrUnsupportedMagic or ErrCorrupt.
-func Parse(b []byte) (Batch, error) {
-	var x Batch
-	if err := x.parse(b); err != nil {
-		return Batch{}, err
+func Parse(b []byte) (x Batch, err error) {
+	err = x.Parse(b)
+	return x, err
+}
+
+// Parse is [Parse] in place: the struct is large. After an error it is zero.
+func (b *Batch) Parse(raw []byte) error {
+	if err := b.view(raw); err != nil {
+		return err
 	}
-	if len(b) < x.Size {
-		return Batch{}, ErrShort
+	if sum := checksum(b.raw); sum != b.CRC {
+		err := corruptf("CRC %08x, want %08x, of a batch of %d bytes", sum, b.CRC, b.Size)
+		*b = Batch{}
+		return err
 	}
-	x.raw = b[:x.Size:x.Size]
-	if sum := checksum(x.raw); sum != x.CRC {
-		return Batch{}, corruptf("CRC %08x, want %08x, of a batch of %d bytes", sum, x.CRC, x.Size)
+	return nil
+}
+
+// view is Parse without the checksum.
+func (b *Batch) view(raw []byte) error {
+	err := b.parse(raw)
+	if err == nil && len(raw) < b.Size {
+		err = ErrShort
 	}
-	return x, nil
+	if err != nil {
+		*b = Batch{}
+		return err
+	}
+	b.raw = raw[:b.Size:b.Size]
+	return nil
 }
 
 // Bytes is the whole encoded batch, borrowed like the Batch itself.
 func (b Batch) Bytes() []byte { return b.raw }
 
 // stored is the records as they are stored, compressed if the batch is.
-func (b Batch) stored() []byte {
+func (b *Batch) stored() []byte {
 	if len(b.raw) < HeaderSize {
 		return nil // a zero Batch
 	}

@@ -48,6 +48,10 @@ type Decoder struct {
 //
 // The error is ErrCorrupt or ErrTooLarge.
 func (d *Decoder) Payload(b Batch) ([]byte, error) {
+	return d.open(&b)
+}
+
+func (d *Decoder) open(b *Batch) ([]byte, error) {
 	d.payload, d.pos, d.left, d.err = nil, 0, 0, nil
 	stored := b.stored()
 	if b.Codec() == None || len(stored) == 0 {
@@ -71,7 +75,7 @@ func (d *Decoder) Payload(b Batch) ([]byte, error) {
 //
 // The error is ErrCorrupt or ErrTooLarge.
 func (d *Decoder) Reset(b Batch) error {
-	payload, err := d.Payload(b)
+	payload, err := d.open(&b)
 	if err == nil && int64(b.Count)*minRecordSize > int64(len(payload)) {
 		err = corruptf("record count %d in %d bytes", b.Count, len(payload))
 	}

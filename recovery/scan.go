@@ -172,7 +172,7 @@ func (s *scanned) batch(log []byte, pos int64) (b record.Batch, bad int64, err e
 	if err != nil {
 		return b, pos, err
 	}
-	bad, err = segment.CheckOrder(log, b.BatchHeader, pos, s.facts.Next, s.reach())
+	bad, err = segment.CheckOrder(log, &b.BatchHeader, pos, s.facts.Next, s.reach())
 	if after := pos + int64(b.Size); err != nil && s.tornFrom > 0 && after >= s.tornFrom && b.BaseOffset > s.facts.Next && b.NextOffset() <= s.reach() && tornOffset(log, after) {
 		err = nil // it is the batch behind that contradicts, and that one is torn
 	}

@@ -227,7 +227,7 @@ func (w *verifier) walk(ctx context.Context, log []byte, ahead *ahead, walk *ind
 		b, err := parse(log[pos:])
 		bad := pos
 		if err == nil {
-			bad, err = segment.CheckOrder(log, b.BatchHeader, pos, next, w.facts.Next)
+			bad, err = segment.CheckOrder(log, &b.BatchHeader, pos, next, w.facts.Next)
 		}
 		if err == nil {
 			behind := pos + int64(b.Size)

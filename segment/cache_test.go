@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seglog/seglog/internal/invariants"
+	"github.com/seglog/seglog/record"
 	"github.com/seglog/seglog/segment"
 )
 
@@ -84,7 +85,8 @@ func TestPinsUnderEvictionAndRemoval(t *testing.T) {
 				}
 				pos, _, err := p.Find(s.Base() + 33)
 				assert.NoError(t, err)
-				b, _, err := p.Read(pos, s.Base(), nil)
+				var b record.Batch
+				_, err = p.Read(&b, pos, s.Base(), nil)
 				assert.NoError(t, err)
 				assert.Equal(t, s.Base()+32, b.BaseOffset)
 				p.Release()

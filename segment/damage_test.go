@@ -90,7 +90,8 @@ func TestDamageOfBatchesOfBatches(t *testing.T) {
 		var got []int64
 		lost := 0
 		for pos, next := int64(0), int64(0); ; {
-			b, _, err := p.Read(pos, next, nil)
+			var b record.Batch
+			_, err := p.Read(&b, pos, next, nil)
 			var d *segment.DamageError
 			if err == io.EOF {
 				break
@@ -240,7 +241,7 @@ func TestCheckOrder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h, err := record.ParseHeader(c.log)
 			require.NoError(t, err)
-			bad, err := segment.CheckOrder(c.log, h, 0, c.next, c.end)
+			bad, err := segment.CheckOrder(c.log, &h, 0, c.next, c.end)
 			if c.ok {
 				require.NoError(t, err)
 				return

@@ -40,7 +40,7 @@ func (p Pin) FindTime(ts, from int64, way *TimeLookup) (offset int64, ok bool, e
 		b, err := record.Parse(p.r.log[way.Position:p.size])
 		bad := way.Position
 		if err == nil {
-			bad, err = CheckOrder(p.r.log[:p.size], b.BatchHeader, way.Position, low, p.s.next.Load())
+			bad, err = CheckOrder(p.r.log[:p.size], &b.BatchHeader, way.Position, low, p.s.next.Load())
 		}
 		if err == nil && b.MaxTimestamp >= ts && b.LastOffset() >= from && !b.Control() {
 			offset, ok, err = p.firstAt(b, ts, from)

@@ -92,6 +92,7 @@ func read(t testing.TB, s *segment.Segment, offset int64) (record.Batch, error) 
 	if err != nil {
 		return record.Batch{}, err
 	}
-	b, _, err := p.Read(pos, low, nil)
+	var b record.Batch
+	_, err = p.Read(&b, pos, low, nil)
 	return b, err
 }

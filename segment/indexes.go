@@ -141,7 +141,7 @@ func extendIndexes(w *index.Writer, base int64, log []byte, position int64) {
 		h, err := record.Parse(log[pos:])
 		bad := pos
 		if err == nil {
-			bad, err = CheckOrder(log, h.BatchHeader, pos, next, base+math.MaxInt32+1)
+			bad, err = CheckOrder(log, &h.BatchHeader, pos, next, base+math.MaxInt32+1)
 		}
 		if err != nil {
 			again, at, ok := Resync(log, bad, next)

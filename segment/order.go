@@ -14,7 +14,7 @@ import (
 // With an error comes the position to give to Resync: of two batches that
 // overlap, the second is taken for the wrong one as well, unless what is due or
 // what follows agrees with it.
-func CheckOrder(log []byte, h record.BatchHeader, position, next, end int64) (bad int64, err error) {
+func CheckOrder(log []byte, h *record.BatchHeader, position, next, end int64) (bad int64, err error) {
 	switch {
 	case h.BaseOffset < next:
 		return position, fmt.Errorf("%w: base offset %d, want at least %d", record.ErrCorrupt, h.BaseOffset, next)

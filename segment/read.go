@@ -16,9 +16,21 @@ import (
 // is verified by whoever reads it; those passed on the way are where its place
 // depends on them.
 func (p Pin) Find(offset int64) (position, low int64, err error) {
+	if position, low, err = p.quickFind(offset); err == nil || !errors.Is(err, vfs.ErrFault) {
+		return position, low, err
+	}
 	defer p.faulted(offset, &err)
 	defer vfs.Unguard(vfs.Guard(), &err)
 	return p.find(offset, nil)
+}
+
+// quickFind is Find under one guard, which costs as much as some steps of the scan. A
+// fault may be in the index, which can be done without, or behind the batch.
+func (p Pin) quickFind(offset int64) (position, low int64, err error) {
+	defer vfs.Unguard(vfs.Guard(), &err)
+	entry, before, slot := p.unguardedFloor(offset, math.MaxInt64)
+	p.fetch(entry.Position)
+	return p.follow(entry, before, slot, offset, nil)
 }
 
 // Lookup is the way Find took, for people to look at.
@@ -41,6 +53,11 @@ func (p Pin) Explain(offset int64) (l Lookup, err error) {
 
 func (p Pin) find(offset int64, way *Lookup) (pos, low int64, err error) {
 	entry, before, slot := p.floor(offset, math.MaxInt64)
+	return p.follow(entry, before, slot, offset, way)
+}
+
+// follow is find from the floor of offset in the index, and the entry before it.
+func (p Pin) follow(entry, before index.OffsetEntry, slot int, offset int64, way *Lookup) (pos, low int64, err error) {
 	start := index.OffsetEntry{Offset: p.s.base}
 	low, leads, exact := p.leads(entry, slot)
 	if leads && !exact {
@@ -78,6 +95,11 @@ func (p Pin) floor(offset, position int64) (entry, before index.OffsetEntry, slo
 
 func (p Pin) guardedFloor(offset, position int64) (entry, before index.OffsetEntry, slot int, err error) {
 	defer vfs.Unguard(vfs.Guard(), &err)
+	entry, before, slot = p.unguardedFloor(offset, position)
+	return entry, before, slot, nil
+}
+
+func (p Pin) unguardedFloor(offset, position int64) (entry, before index.OffsetEntry, slot int) {
 	start := index.OffsetEntry{Offset: p.s.base}
 	entry, slot = p.r.offsets.Floor(offset)
 	for slot >= 0 && entry.Position >= position {
@@ -86,13 +108,32 @@ func (p Pin) guardedFloor(offset, position int64) (entry, before index.OffsetEnt
 		}
 	}
 	if slot < 0 {
-		return start, start, -1, nil
+		return start, start, -1
 	}
 	before = start
 	if slot > 0 {
 		before = p.r.offsets.At(slot - 1)
 	}
-	return entry, before, slot, nil
+	return entry, before, slot
+}
+
+// fetch loads what a scan from position on goes over, up to the next index entry, all
+// of it at once: the scan waits for each header before it knows where the next one is.
+func (p Pin) fetch(position int64) {
+	const line, most = 64, 4 << 10
+	if position >= 0 && position < p.size {
+		load(p.r.log[position:min(position+min(p.s.cfg.IndexInterval, most)+4*line, p.size)], line)
+	}
+}
+
+// load reads a byte of each line. What it returns is of no use, but reading it is.
+//
+//go:noinline
+func load(b []byte, line int) (sum byte) {
+	for at := 0; at < len(b); at += line {
+		sum += b[at]
+	}
+	return sum
 }
 
 // leads says whether the index entry of that slot can be followed, and whether
@@ -170,43 +211,45 @@ func (p Pin) whole(pos, next int64) (o record.Outline, bad int64, err error) {
 	if err != nil {
 		return o, pos, err
 	}
-	bad, err = CheckOrder(p.r.log[:p.size], b.BatchHeader, pos, next, end)
+	bad, err = CheckOrder(p.r.log[:p.size], &b.BatchHeader, pos, next, end)
 	return record.Outline{Size: b.Size, First: b.BaseOffset, Last: b.LastOffset()}, bad, err
 }
 
 // Read copies the batch at position to buf, growing it where needed, verifies
-// its checksum and returns it as a view of buf. next is the offset below which
-// no batch can start there. io.EOF says that the log ends at position, a
-// *DamageError that what was behind is lost.
+// its checksum and makes *b, which is zero after an error, a view of buf. next is
+// the offset below which no batch can start there. io.EOF says that the log ends
+// at position, a *DamageError that what was behind is lost.
 //
 // The bytes are copied before they are verified, so what was verified is what
 // the caller has, whatever happens to the file.
-func (p Pin) Read(position, next int64, buf []byte) (b record.Batch, _ []byte, err error) {
+func (p Pin) Read(b *record.Batch, position, next int64, buf []byte) (_ []byte, err error) {
 	defer p.faulted(next, &err)
 	defer vfs.Unguard(vfs.Guard(), &err)
+	*b = record.Batch{}
 	if position >= p.size {
-		return b, buf, p.s.end()
+		return buf, p.s.end()
 	}
 	o, ok := record.ParseOutline(p.r.log[position:p.size])
 	if !ok || int64(o.Size) > p.size-position {
 		if _, err = record.ParseHeader(p.r.log[position:p.size]); err == nil {
 			err = record.ErrShort
 		}
-		return b, buf, p.damage(position, position, next, err)
+		return buf, p.damage(position, position, next, err)
 	}
 	if cap(buf) < o.Size {
 		buf = nil // grown it would be larger than need be
 	}
 	buf = append(buf[:0], p.r.log[position:position+int64(o.Size)]...)
-	b, err = record.Parse(buf)
+	err = b.Parse(buf)
 	bad := position
 	if err == nil {
-		bad, err = CheckOrder(p.r.log[:p.size], b.BatchHeader, position, next, p.s.next.Load())
+		bad, err = CheckOrder(p.r.log[:p.size], &b.BatchHeader, position, next, p.s.next.Load())
 	}
 	if err != nil {
-		return record.Batch{}, buf, p.damage(position, bad, next, err)
+		*b = record.Batch{}
+		return buf, p.damage(position, bad, next, err)
 	}
-	return b, buf, nil
+	return buf, nil
 }
 
 // Run verifies whole batches from position on, as many as fit maxBytes but at

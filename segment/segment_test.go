@@ -212,7 +212,8 @@ func TestTruncateUnderReaders(t *testing.T) {
 		if pinned {
 			pos, _, err := old.Find(98)
 			require.NoError(t, err)
-			b, _, err := old.Read(pos, 0, nil)
+			var b record.Batch
+			_, err = old.Read(&b, pos, 0, nil)
 			require.NoError(t, err)
 			assert.EqualValues(t, 98, b.BaseOffset)
 			old.Release()
@@ -259,7 +260,7 @@ func TestEveryFlippedBitIsFound(t *testing.T) {
 				require.NoError(t, err)
 			}
 			flip()
-			_, _, err := p.Read(start, 1, nil)
+			_, err := p.Read(new(record.Batch), start, 1, nil)
 			var damage *segment.DamageError
 			if !errors.Is(err, record.ErrUnsupportedMagic) {
 				require.ErrorIs(t, err, record.ErrCorrupt, "byte %d bit %d", at, bit)

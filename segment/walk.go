@@ -46,7 +46,7 @@ func (s *Segment) Walk(from int64, verify bool, f func(b record.Batch) error, lo
 		}
 		bad := pos
 		if err == nil {
-			bad, err = CheckOrder(p.r.log[:p.size], b.BatchHeader, pos, next, p.s.next.Load())
+			bad, err = CheckOrder(p.r.log[:p.size], &b.BatchHeader, pos, next, p.s.next.Load())
 		}
 		if err != nil {
 			d := p.damage(pos, bad, next, err)

@@ -135,7 +135,8 @@ func (d *disk) batches(each func(b record.Batch)) {
 		p, err := s.Pin()
 		require.NoError(d.t, err)
 		for pos, next := int64(0), s.Base(); ; {
-			b, _, err := p.Read(pos, next, nil)
+			var b record.Batch
+			_, err := p.Read(&b, pos, next, nil)
 			if err == io.EOF {
 				break
 			}
