@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,14 +63,25 @@ func asks(broker *string, f func(ctx context.Context, cmd *cobra.Command, c clus
 			return err
 		}
 		defer c.Close()
-		return whyStopped(ctx, f(ctx, cmd, c, args))
+		return whyFailed(ctx, f(ctx, cmd, c, args))
 	})
 }
 
-// whyStopped is the signal that ended ctx in place of what a client makes of it.
-func whyStopped(ctx context.Context, err error) error {
+// whyFailed is the signal that ended ctx in place of what a client makes of it,
+// and says whose an address is that cannot be reached.
+func whyFailed(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return context.Cause(ctx)
+	}
+	return unreached(err)
+}
+
+// unreached is err with what to look at if a broker that has answered told of an
+// address that cannot be reached.
+func unreached(err error) error {
+	var dial *net.OpError
+	if errors.As(err, &dial) && dial.Op == "dial" {
+		return fmt.Errorf("%w; the broker told this address: it has stopped, or its advertised.listeners is wrong", err)
 	}
 	return err
 }

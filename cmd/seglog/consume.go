@@ -163,17 +163,17 @@ func (f *consumeFlags) consume(ctx context.Context, c *consumer) (err error) {
 	defer c.asked.Close()
 	of, err := f.readFrom(ctx, c)
 	if err != nil {
-		return whyStopped(ctx, err)
+		return whyFailed(ctx, err)
+	}
+	all, err := f.span.bounds(ctx, c.asked, of, c.level) // of a group, too, for their leaders to be reached
+	if err != nil {
+		return whyFailed(ctx, err)
 	}
 	options := []kgo.Opt{kgo.KeepControlRecords(), kgo.FetchMaxBytes(16 << 20), kgo.FetchMaxPartitionBytes(4 << 20),
 		kgo.ConsumeResetOffset(f.reset()), kgo.FetchIsolationLevel(isolations[c.level])}
 	if f.group != "" {
 		options = append(options, c.member(f.span)...)
 	} else {
-		all, err := f.span.bounds(ctx, c.asked, of, c.level)
-		if err != nil {
-			return whyStopped(ctx, err)
-		}
 		c.assign(all)
 		c.grows = !c.ends && len(f.partitions) == 0
 		options = append(options, kgo.ConsumePartitions(placesOf(all)))

@@ -74,7 +74,7 @@ func (c *consumer) run(ctx context.Context) error {
 			checked = time.Now()
 		}
 		if err != nil {
-			return c.leave(whyStopped(ctx, err))
+			return c.leave(whyFailed(ctx, err))
 		}
 	}
 }
@@ -198,7 +198,7 @@ func (c *consumer) check(ctx context.Context) error {
 	case errors.As(err, &gone):
 		return fmt.Errorf("topic %s was deleted meanwhile", gone.name)
 	}
-	return fmt.Errorf("the broker does not answer any more: %w", err)
+	return fmt.Errorf("the broker does not answer any more: %w", unreached(err))
 }
 
 // grow reads the partitions that were not there before, from their beginning.

@@ -101,7 +101,7 @@ func (f *produceFlags) run(cmd *cobra.Command, broker, topic string, files []str
 	}
 	defer c.Close()
 	if err := f.checkTopic(ctx, c, topic); err != nil {
-		return whyStopped(ctx, err)
+		return whyFailed(ctx, err)
 	}
 	s.client = c.Client
 	began := time.Now()
@@ -178,7 +178,8 @@ func codecOf(name string) kgo.CompressionCodec {
 	return kgo.NoCompression()
 }
 
-// checkTopic makes sure that the topic and the partition are there.
+// checkTopic makes sure that the topic and the partition are there, and that
+// their leaders can be reached.
 func (f *produceFlags) checkTopic(ctx context.Context, c cluster, topic string) error {
 	topics, err := c.metadata(ctx, []string{topic})
 	if f.create && errors.As(err, new(unknownTopic)) {
@@ -190,7 +191,16 @@ func (f *produceFlags) checkTopic(ctx context.Context, c cluster, topic string) 
 	if err != nil {
 		return err
 	}
-	return hasPartition(topics[0], f.partition)
+	if err := hasPartition(topics[0], f.partition); err != nil {
+		return err
+	}
+	var leaders []int32
+	for _, p := range topics[0].Partitions {
+		if p.Leader >= 0 {
+			leaders = append(leaders, p.Leader)
+		}
+	}
+	return c.EnsureProduceConnectionIsOpen(ctx, leaders...) // else that fails only when --timeout is over
 }
 
 // appears waits for a topic that was created: brokers learn of it a little later.

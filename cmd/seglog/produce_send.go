@@ -275,7 +275,7 @@ func (s *sender) why(err error) error {
 	case errors.Is(err, kgo.ErrRecordTimeout):
 		return fmt.Errorf("%w: not acknowledged within --timeout; it may be stored all the same", err)
 	}
-	return err
+	return unreached(err)
 }
 
 // slab is memory for records that are on their way, taken in large pieces.
