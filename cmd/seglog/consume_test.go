@@ -63,7 +63,7 @@ func (s *served) log(topic string) *log.Log {
 
 func (s *served) consume(args ...string) string {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "seglog", append([]string{"consume", "-q", "-b", s.address}, args...)...).Output()
 	require.NoError(s.t, err, "consume %q", args)

@@ -43,7 +43,7 @@ func start(t *testing.T, args ...string) *process {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
-	hang := time.AfterFunc(30*time.Second, func() { _ = p.cmd.Process.Kill() })
+	hang := time.AfterFunc(2*time.Minute, func() { _ = p.cmd.Process.Kill() })
 	t.Cleanup(func() { hang.Stop() })
 	return p
 }
