@@ -119,6 +119,25 @@ func node(name, driver string, env []string, packages ...string) *program {
 	}}
 }
 
+// rust is rdkafka, whose librdkafka is compiled.
+func rust() *program {
+	return &program{install: func(ctx context.Context) ([]string, error) {
+		if err := missing("cargo", "cmake"); err != nil {
+			return nil, err
+		}
+		dir, err := cache("rust")
+		if err != nil {
+			return nil, err
+		}
+		source, err := drivers("rust")
+		if err != nil {
+			return nil, err
+		}
+		return []string{filepath.Join(dir, "release", "driver")},
+			done(ctx, source, []string{"CARGO_TARGET_DIR=" + dir}, "cargo", "build", "--release", "--locked")
+	}}
+}
+
 // kafkaHome finds Apache Kafka: a script that resolves it and runs its tools.
 var kafkaHome = sync.OnceValues(func() (string, error) {
 	script := os.Getenv("SEGLOG_KAFKA")

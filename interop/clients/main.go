@@ -46,6 +46,7 @@ func rows() []row {
 		}},
 		// A plain installation downloads a library; this one compiles it.
 		{"confluent-js", node("confluent", "confluent.mjs", []string{"CKJS_LINKING=dynamic", "npm_config_nodedir=/usr"}, "@confluentinc/kafka-javascript@1.10.1"), false, nil},
+		{"rdkafka", rust(), false, nil},
 	}
 }
 

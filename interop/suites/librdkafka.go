@@ -70,7 +70,7 @@ func one(ctx context.Context, dir, addr, number string, tell func(string, result
 	defer cancel()
 	cmd := exec.CommandContext(within, "./test-runner", "-p1", "-L", "-K")
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "TESTS="+number, "TEST_KAFKA_VERSION=4.4.0", "BROKERS="+addr)
+	cmd.Env = append(os.Environ(), "TESTS="+number, "TEST_KAFKA_VERSION=4.4.0", "BROKERS="+addr, "LD_LIBRARY_PATH=../src:../src-cpp")
 	began := time.Now()
 	out, err := cmd.CombinedOutput()
 	said := string(out)
