@@ -213,7 +213,7 @@ func (s *scanned) classify(log []byte, bad int64, err error) {
 	if s.short = errors.Is(err, record.ErrShort); s.short {
 		s.err = fmt.Errorf("%w: the batch ends behind the file", record.ErrCorrupt)
 	}
-	if b, at, ok := segment.Resync(log, bad, f.Next); ok {
+	if b, at, ok := segment.Resync(log, bad, f.Next, s.reach()); ok {
 		s.resume, s.resumeAt = at, b.BaseOffset
 	}
 	s.givenEnd = f.Next + given(log[pos:])

@@ -243,7 +243,7 @@ func (w *verifier) walk(ctx context.Context, log []byte, ahead *ahead, walk *ind
 		}
 		fault := &segment.DamageError{Position: pos, Offset: next, Next: -1, Err: err}
 		w.damage(fault)
-		after, at, ok := segment.Resync(log, bad, next)
+		after, at, ok := segment.Resync(log, bad, next, w.facts.Next)
 		if !ok {
 			return nil
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"testing"
 	"time"
@@ -199,12 +200,32 @@ func TestResyncByChecksum(t *testing.T) {
 		for bit := range 20 {
 			hurt := append([]byte(nil), log...)
 			hurt[starts[1]+11-bit/8] ^= 1 << (bit % 8)
-			b, at, ok := segment.Resync(hurt, int64(starts[1]), 2+gap)
+			b, at, ok := segment.Resync(hurt, int64(starts[1]), 2+gap, math.MaxInt64)
 			require.True(t, ok, "gap %d, bit %d", gap, bit)
 			require.EqualValues(t, starts[2], at, "gap %d, bit %d", gap, bit)
 			require.Equal(t, 2*(2+gap), b.BaseOffset)
 		}
 	}
+}
+
+// TestResyncWithinTheSegment: whole batches of another segment, at offsets that this
+// one does not come to, do not hide those of this one behind them.
+func TestResyncWithinTheSegment(t *testing.T) {
+	var log []byte
+	var starts []int
+	for _, offset := range []int64{0, 2, 100, 102, 104, 8, 10, 12} {
+		starts = append(starts, len(log))
+		log = append(log, at(t, put{offset: offset, count: 2, ms: 7})...)
+	}
+	log[starts[1]+30] ^= 1
+	for _, bad := range starts[1:5] {
+		b, at, ok := segment.Resync(log, int64(bad), 2, 20)
+		require.True(t, ok)
+		require.EqualValues(t, starts[5], at)
+		require.EqualValues(t, 8, b.BaseOffset)
+	}
+	_, _, ok := segment.Resync(log, int64(starts[1]), 2, 5)
+	require.False(t, ok)
 }
 
 // Of two batches that overlap, the one that is right is kept if anything tells

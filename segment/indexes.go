@@ -136,15 +136,15 @@ func extendIndexes(w *index.Writer, base int64, log []byte, position int64) {
 	if w.Offsets.Len() == 0 {
 		known--
 	}
-	next := base
+	next, end := base, base+math.MaxInt32+1
 	for pos := position; pos < int64(len(log)); {
 		h, err := record.Parse(log[pos:])
 		bad := pos
 		if err == nil {
-			bad, err = CheckOrder(log, &h.BatchHeader, pos, next, base+math.MaxInt32+1)
+			bad, err = CheckOrder(log, &h.BatchHeader, pos, next, end)
 		}
 		if err != nil {
-			again, at, ok := Resync(log, bad, next)
+			again, at, ok := Resync(log, bad, next, end)
 			if !ok {
 				return
 			}

@@ -291,7 +291,7 @@ func (p Pin) damage(position, bad, offset int64, err error) *DamageError {
 		err = errMagic // no log with such messages opens
 	}
 	d := &DamageError{Path: p.s.Path(), Segment: p.s.base, Position: position, Offset: offset, Next: -1, Err: err}
-	if b, at, ok := Resync(p.r.log[:p.size], bad, offset); ok && b.NextOffset() <= p.s.next.Load() {
+	if b, at, ok := Resync(p.r.log[:p.size], bad, offset, p.s.next.Load()); ok {
 		d.Next, d.NextPosition = b.BaseOffset, at
 	}
 	return d

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/crc32"
+	"math"
 
 	"github.com/seglog/seglog/record"
 )
@@ -21,15 +22,16 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Resync looks behind the bad batch at position for the next whole one whose
-// offsets are at or above next.
+// offsets are at or above next and below end, which is where the segment ends: one
+// of another segment, that came to be here, is none of this.
 //
 // Not every whole batch is one of the log: records may hold encoded batches,
 // and those of the bad batch must not come out as records of the log. So one is
 // taken that stands where the bad batch ends, by its length or by its checksum;
 // where neither tells, one whose offset is the one that follows, or that others
 // follow in turn.
-func Resync(log []byte, position, next int64) (b record.Batch, at int64, ok bool) {
-	w := wreck{log: log, position: position, next: next}
+func Resync(log []byte, position, next, end int64) (b record.Batch, at int64, ok bool) {
+	w := wreck{log: log, position: position, next: next, reach: end}
 	w.guess()
 	if b, ok := w.batch(w.end); ok && w.follows(b) {
 		return b, w.end, true
@@ -61,7 +63,7 @@ func Followed(log []byte, position int64) bool {
 	if int64(len(log))-position < record.HeaderSize {
 		return false
 	}
-	w := wreck{log: log, position: position, covered: position + coveredAt}
+	w := wreck{log: log, position: position, reach: math.MaxInt64, covered: position + coveredAt}
 	_, _, ok := w.search(int64(len(log)), w.proven)
 	return ok
 }
@@ -74,6 +76,7 @@ const enough, few = 16, 2
 type wreck struct {
 	log            []byte
 	position, next int64
+	reach          int64    // the offset that the log ends at, at the latest
 	end            int64    // where it ends by its length, -1 if that cannot be
 	after          [2]int64 // the offsets that follow it, by what it says itself or by what was due
 	sum            uint32   // of the bytes from coveredAt up to covered
@@ -101,7 +104,7 @@ func (w *wreck) batch(at int64) (record.Batch, bool) {
 		return record.Batch{}, false
 	}
 	b, err := record.Parse(w.log[at:])
-	return b, err == nil && b.BaseOffset >= w.next
+	return b, err == nil && b.BaseOffset >= w.next && b.NextOffset() <= w.reach
 }
 
 func (w *wreck) follows(b record.Batch) bool {
@@ -143,7 +146,7 @@ func (w *wreck) leads(at int64, many, few int) bool {
 		if err == nil && b.BaseOffset < next {
 			return false
 		}
-		if err != nil {
+		if err != nil || b.NextOffset() > w.reach {
 			h, err := record.ParseHeader(w.log[at:])
 			return n >= few || few < many && err == nil && h.BaseOffset >= next
 		}

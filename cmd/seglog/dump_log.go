@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"strconv"
 	"time"
@@ -62,7 +63,7 @@ func (d *dumper) log(data []byte) error {
 		if errors.Is(err, record.ErrUnsupportedMagic) {
 			return nil // not damage, so there is nothing to find behind it
 		}
-		after, at, ok := segment.Resync(data, pos, next)
+		after, at, ok := segment.Resync(data, pos, next, math.MaxInt64)
 		if !ok {
 			d.printf("position %d: nothing readable to the end of the file, %s\n", pos, formatBytes(int64(len(data))-pos))
 			return nil

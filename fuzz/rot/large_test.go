@@ -162,6 +162,42 @@ func afterHarm(t *testing.T, b *built, m *vfs.Mem, what string) (lost int) {
 	return lost
 }
 
+// TestBatchesOfAnotherSegment: whole batches of a later segment, written over some
+// of an earlier one, hide none of the others, neither from a reader nor from a
+// repair.
+func TestBatchesOfAnotherSegment(t *testing.T) {
+	for _, s := range []state{closed, killed, foreign} {
+		b := build(t, large, s)
+		all := files(t, b.copy(), b.dir())
+		var logs []string
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			if strings.HasSuffix(name, ".log") {
+				logs = append(logs, name)
+			}
+		}
+		for _, later := range logs[2:] {
+			var from, to int // whole batches in the middle, of about 1 KiB
+			for pos := 0; to == 0; {
+				h, err := record.ParseHeader(all[later][pos:])
+				require.NoError(t, err)
+				if pos += h.Size; from == 0 && pos > 8000 {
+					from = pos
+				} else if from > 0 && pos > from+1000 {
+					to = pos
+				}
+			}
+			m := b.copy()
+			f, err := m.OpenFile(filepath.Join(b.dir(), logs[1]), os.O_RDWR, 0)
+			require.NoError(t, err)
+			_, err = f.WriteAt(all[later][from:to], 12345)
+			require.NoError(t, errors.Join(err, f.Close()))
+			lost := afterHarm(t, b, m, string(s)+", "+later)
+			require.Positive(t, lost)
+			require.Less(t, lost, 60, "%s, %s", s, later) // about 8 batches of up to 4 records
+		}
+	}
+}
+
 // TestManagersFiles flips each bit of the files that a manager keeps beside its
 // logs, of which none has a checksum, and of a partition's topic id: each log opens
 // with all it had, takes an append, and opens again. Nobody notices another topic
