@@ -18,9 +18,10 @@ var librdkafka = suite{
 	listen:   "127.0.0.1:0",
 	settings: []string{"num.partitions=4", "group.initial.rebalance.delay.ms=3000"},
 	expected: map[string]string{
-		"0061|0098|0103|0129": "there are no transactions",
+		"0098|0103|0129":      "there are no transactions",
+		"0055|0061|0137":      "its last parts are about transactions, which there are not",
 		"017.|018.|0190":      "there are no share groups",
-		"0109|0115|0119":      "there is no authorizer, and its ACLs are refused",
+		"0081|0109|0115|0119": "it ends at ACLs, as there is no authorizer; what comes before passes",
 	},
 	run: runLibrdkafka,
 }
