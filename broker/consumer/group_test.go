@@ -152,6 +152,38 @@ func TestCooperative(t *testing.T) {
 	})
 }
 
+// TestSticky: members keep what they have when another one comes and when it goes.
+func TestSticky(t *testing.T) {
+	for _, assignors := range [][]assign.Assignor{{assign.Sticky{}}, cooperative} {
+		timed(t, func(t *testing.T, b *broker.Broker) {
+			create(t, b, "t", 5)
+			create(t, b, "u", 7)
+			o := Options{Assignors: assignors}
+			var list []*Consumer
+			var had [][]TopicPartition
+			for n := range 4 {
+				c := subscribed(t, b, "g", o, "t", "u")
+				defer polling(t, c, nil)()
+				time.Sleep(time.Minute)
+				for i, c := range list {
+					require.Len(t, c.Assignment(), 12/(n+1))
+					require.Subset(t, had[i], c.Assignment())
+				}
+				list, had = append(list, c), nil
+				for _, c := range list {
+					had = append(had, c.Assignment())
+				}
+			}
+			require.NoError(t, list[3].Close(t.Context()))
+			time.Sleep(time.Minute)
+			for i, c := range list[:3] {
+				require.Len(t, c.Assignment(), 4)
+				require.Subset(t, c.Assignment(), had[i])
+			}
+		})
+	}
+}
+
 // TestCommitAfterRevoke: positions of a partition that was revoked are not
 // committed any more, by nobody, and those that were read until then are.
 func TestCommitAfterRevoke(t *testing.T) {
@@ -460,10 +492,12 @@ func TestRefused(t *testing.T) {
 		one := subscribed(t, b, "g", Options{}, "t")
 		nothing(t, one, time.Second)
 		two := subscribed(t, b, "g", Options{}, "t")
+		began := time.Now()
 		for range 3 {
 			_, err = two.Poll(within(t, time.Minute))
 			require.ErrorIs(t, err, kerr.GroupMaxSizeReached)
 		}
+		require.Equal(t, 2*backoff, time.Since(began), "who polls again at once is held up")
 		require.NoError(t, one.Close(t.Context()))
 		nothing(t, two, time.Minute)
 		require.Equal(t, tps("t-0"), two.Assignment())
@@ -480,13 +514,20 @@ func TestInitialDelay(t *testing.T) {
 		t.Cleanup(func() { require.NoError(t, b.Close()) })
 		create(t, b, "t", 3)
 		var h heard
+		l := h.listener()
+		times := make(chan time.Time, 10)
+		assigned := l.Assigned
+		l.Assigned = func(ctx context.Context, list []TopicPartition) { assigned(ctx, list); times <- time.Now() }
 		for range 3 {
-			c := subscribed(t, b, "g", Options{Listener: h.listener()}, "t")
+			c := subscribed(t, b, "g", Options{Listener: l}, "t")
 			defer polling(t, c, nil)()
 			time.Sleep(time.Second)
 		}
 		time.Sleep(time.Minute)
 		require.Equal(t, []string{"assigned t-0", "assigned t-1", "assigned t-2"}, sorted(h.taken()))
+		at := <-times
+		require.Equal(t, at, <-times, "the coordinator's answers wake")
+		require.Equal(t, at, <-times)
 	})
 }
 

@@ -329,6 +329,7 @@ func TestCloseIsBounded(t *testing.T) {
 		synctest.Wait()
 		require.ErrorIs(t, c.Close(within(t, time.Second)), context.DeadlineExceeded)
 		require.Equal(t, "Empty", describe(t, b, "g").State.String(), "it has left all the same")
+		require.Empty(t, c.Assignment())
 		close(free)
 		require.ErrorIs(t, <-done, ErrClosed)
 	})

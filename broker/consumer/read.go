@@ -115,7 +115,7 @@ func (w *wish) decode(f *broker.Fetched, o *Options) (g got) {
 	for b := range f.View.Batches() {
 		n += int(b.Count)
 	}
-	g.records = make([]Record, 0, min(n, 1<<16))
+	g.records = make([]Record, 0, max(min(n, 1<<16), 0))
 	for b := range f.View.Batches() {
 		if !b.Control() && !(o.Isolation == log.ReadCommitted && aborted(f.Aborted, &b.BatchHeader)) {
 			if g.err = w.records(&g, b); g.err != nil {
