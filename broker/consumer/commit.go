@@ -105,10 +105,10 @@ type toCommit struct {
 	metadata string
 }
 
-// positions are those of all partitions that have one and whose topic is there.
+// positions are those of all partitions that have one, in a topic that was there.
 func (c *Consumer) positions(only ...TopicPartition) (list []toCommit) {
 	for _, p := range c.mu.order {
-		if p.positioned && p.at != nil && !p.at.Topic().Deleted() && (len(only) == 0 || slices.Contains(only, p.tp)) {
+		if p.positioned && p.at != nil && (len(only) == 0 || slices.Contains(only, p.tp)) {
 			list = append(list, toCommit{tp: p.tp, at: p.at, offset: p.position})
 		}
 	}

@@ -262,6 +262,13 @@ func TestAssignByHand(t *testing.T) {
 		require.Empty(t, c.Assignment())
 		require.NoError(t, c.Assign(tps("t-0")...))
 		nothing(t, c, time.Minute)
+
+		c = made(t, b, "none", Options{Reset: Earliest, AutoCommit: NoAutoCommit})
+		require.NoError(t, c.Assign(tps("t-0", "t-1")...))
+		polled(t, c, 8)
+		require.NoError(t, c.Assign(tps("t-1", "t-2")...))
+		require.Equal(t, numbers(20, 4), polled(t, c, 4), "what stays keeps its position")
+		require.EqualValues(t, -1, committed(t, b, "none", "t-0"))
 	})
 }
 

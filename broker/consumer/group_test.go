@@ -223,6 +223,77 @@ func TestCommitAfterRevoke(t *testing.T) {
 	}
 }
 
+// TestReadDuringARebalance: what a cooperative member reads while a rebalance waits
+// for others is committed before a partition goes, so that nobody reads it again.
+func TestReadDuringARebalance(t *testing.T) {
+	timed(t, func(t *testing.T, b *broker.Broker) {
+		create(t, b, "t", 6)
+		o := Options{Assignors: cooperative, AutoCommit: time.Hour}
+		a := subscribed(t, b, "g", o, "t")
+		two := subscribed(t, b, "g", o, "t")
+		stop, stop2 := polling(t, a, nil), polling(t, two, nil)
+		time.Sleep(time.Minute)
+		stop()
+		stop2()
+		had := a.Assignment()
+		require.Len(t, had, 3)
+		three := subscribed(t, b, "g", o, "t")
+		stop3 := polling(t, three, func(r Record) { t.Errorf("%s again", r.Value) })
+		nothing(t, a, time.Minute) // it has joined; two has not
+		for _, tp := range had {
+			produce(t, b, "t", tp.Partition, "x")
+		}
+		polled(t, a, 3)
+		stop, stop2 = polling(t, a, nil), polling(t, two, nil)
+		time.Sleep(time.Minute)
+		require.Len(t, three.Assignment(), 2)
+		stop()
+		stop2()
+		stop3()
+	})
+}
+
+// TestLostWhileRevoking: a member that is thrown out while its Listener revokes gets
+// nothing of what it was assigned.
+func TestLostWhileRevoking(t *testing.T) {
+	timed(t, func(t *testing.T, b *broker.Broker) {
+		create(t, b, "t", 4)
+		var h heard
+		l := h.listener()
+		l.Revoked = func(_ context.Context, list []TopicPartition) {
+			h.add("revoked", list)
+			time.Sleep(3 * time.Minute)
+		}
+		a := subscribed(t, b, "g", Options{Assignors: cooperative, MaxPollInterval: 2 * time.Minute, Listener: l}, "t")
+		stop := polling(t, a, nil)
+		synctest.Wait()
+		two := subscribed(t, b, "g", Options{Assignors: cooperative, MaxPollInterval: time.Hour}, "t")
+		stop2 := polling(t, two, nil)
+		time.Sleep(4 * time.Minute)
+		require.Equal(t, []string{"assigned t-0 t-1 t-2 t-3", "revoked t-2 t-3", "lost t-0 t-1"}, h.taken()[:3])
+		stop()
+		stop2()
+	})
+}
+
+// TestHeartbeatsCarryARebalance: a member whose caller is busy does not hold up the
+// others once it has joined: it leads, and asks for its assignment, all the same.
+func TestHeartbeatsCarryARebalance(t *testing.T) {
+	timedWith(t, map[string]string{"group.initial.rebalance.delay.ms": "3000"}, func(t *testing.T, b *broker.Broker) {
+		create(t, b, "t", 2)
+		leader := subscribed(t, b, "g", Options{}, "t")
+		nothing(t, leader, time.Second)
+		other := subscribed(t, b, "g", Options{}, "t")
+		stop := polling(t, other, nil)
+		time.Sleep(20 * time.Second)
+		require.Equal(t, group.Stable, describe(t, b, "g").State)
+		require.Equal(t, 1, len(other.Assignment()))
+		stop()
+		nothing(t, leader, time.Second)
+		require.Equal(t, 1, len(leader.Assignment()))
+	})
+}
+
 // TestMaxPollInterval: who does not poll loses its partitions to others; what it
 // commits is refused, and its next Poll begins anew.
 func TestMaxPollInterval(t *testing.T) {
@@ -300,7 +371,9 @@ func TestThrownOut(t *testing.T) {
 			if by == "commit" {
 				require.ErrorIs(t, c.CommitSync(t.Context(), nil), ErrCommitFailed)
 			}
+			began := time.Now()
 			require.Equal(t, []string{"a"}, polled(t, c, 1), "nothing was committed")
+			require.Equal(t, by == "commit", time.Since(began) == 0, "who knows joins at once")
 			require.Equal(t, []string{"lost t-0", "assigned t-0"}, h.taken())
 			require.NotEqual(t, id, describe(t, b, "g").Members[0].MemberID)
 		})
@@ -479,14 +552,10 @@ func TestSubscribeAgain(t *testing.T) {
 // TestRefused: what keeps a member out of its group is an error of Poll, for as
 // long as it does.
 func TestRefused(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		b, err := broker.Open(dir, broker.Options{Config: map[string]string{"group.max.size": "1", "group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "1"}})
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, b.Close()) })
+	timedWith(t, map[string]string{"group.max.size": "1"}, func(t *testing.T, b *broker.Broker) {
 		create(t, b, "t", 1)
 		short := subscribed(t, b, "short", Options{SessionTimeout: time.Second}, "t")
-		_, err = short.Poll(within(t, time.Minute))
+		_, err := short.Poll(within(t, time.Minute))
 		require.ErrorIs(t, err, kerr.InvalidSessionTimeout)
 
 		one := subscribed(t, b, "g", Options{}, "t")
@@ -507,11 +576,7 @@ func TestRefused(t *testing.T) {
 // TestInitialDelay: members that start within the broker's delay are in one
 // generation.
 func TestInitialDelay(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		b, err := broker.Open(dir, broker.Options{Config: map[string]string{"offsets.topic.num.partitions": "1"}})
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, b.Close()) })
+	timedWith(t, map[string]string{"group.initial.rebalance.delay.ms": "3000"}, func(t *testing.T, b *broker.Broker) {
 		create(t, b, "t", 3)
 		var h heard
 		l := h.listener()
@@ -534,11 +599,7 @@ func TestInitialDelay(t *testing.T) {
 // TestPollGoesOnWithAJoin: a Poll that ends while the group rebalances does not
 // have to begin it again.
 func TestPollGoesOnWithAJoin(t *testing.T) {
-	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		b, err := broker.Open(dir, broker.Options{Config: map[string]string{"offsets.topic.num.partitions": "1"}}) // a new group waits 3 s
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, b.Close()) })
+	timedWith(t, map[string]string{"group.initial.rebalance.delay.ms": "3000"}, func(t *testing.T, b *broker.Broker) {
 		create(t, b, "t", 1)
 		c := subscribed(t, b, "g", Options{}, "t")
 		began := time.Now()

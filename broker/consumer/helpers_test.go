@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -23,7 +24,15 @@ var quick = map[string]string{"group.initial.rebalance.delay.ms": "0", "offsets.
 
 func open(t testing.TB, dir string) *broker.Broker {
 	t.Helper()
-	b, err := broker.Open(dir, broker.Options{Config: quick})
+	return configured(t, dir, nil)
+}
+
+// configured has settings beside the quick ones.
+func configured(t testing.TB, dir string, more map[string]string) *broker.Broker {
+	t.Helper()
+	config := maps.Clone(quick)
+	maps.Copy(config, more)
+	b, err := broker.Open(dir, broker.Options{Config: config})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil && !errors.Is(err, broker.ErrClosed) {
@@ -37,11 +46,13 @@ func open(t testing.TB, dir string) *broker.Broker {
 // to do, so that what happens at a time is seen to happen then.
 func timed(t *testing.T, f func(t *testing.T, b *broker.Broker)) {
 	t.Helper()
+	timedWith(t, nil, f)
+}
+
+func timedWith(t *testing.T, config map[string]string, f func(t *testing.T, b *broker.Broker)) {
+	t.Helper()
 	dir := t.TempDir()
-	synctest.Test(t, func(t *testing.T) {
-		b := open(t, dir)
-		f(t, b)
-	})
+	synctest.Test(t, func(t *testing.T) { f(t, configured(t, dir, config)) })
 }
 
 func create(t testing.TB, b *broker.Broker, name string, partitions int32) *broker.Topic {
