@@ -210,6 +210,11 @@ func (c *Consumer) result(a attempt) error {
 			}
 		case c.mu.mode == byGroup && (code == group.UnknownMemberID || code == group.IllegalGeneration ||
 			code == group.GroupIDNotFound || code == group.FencedInstanceID):
+			if m.phase != idle && code != group.FencedInstanceID {
+				// Its join may have been answered, in another generation: the answer will
+				// tell what it is now.
+				return coded("committing", group.RebalanceInProgress)
+			}
 			if a.generation == m.generation {
 				c.setBack(code, "a commit")
 				c.nudge()
