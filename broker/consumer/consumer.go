@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
+
 	"github.com/seglog/seglog/broker"
 	"github.com/seglog/seglog/record"
 )
@@ -183,6 +185,13 @@ func (c *Consumer) commitAll(ctx context.Context) error {
 		return nil
 	}
 	err := c.commitSync(ctx, offsets)
+	for errors.Is(err, kerr.RebalanceInProgress) && ctx.Err() == nil {
+		c.advance() // the others wait for what this member has to say, too
+		if err = c.commitSync(ctx, offsets); !errors.Is(err, kerr.RebalanceInProgress) {
+			break
+		}
+		c.outside(func() { _ = pause(ctx) })
+	}
 	if errors.Is(err, ErrCommitFailed) { // they are another's, who reads them again
 		c.opts.Logger.Warn("consumer: the last positions were not committed", "group", c.group, "error", err)
 		return nil

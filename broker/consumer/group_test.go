@@ -2,6 +2,7 @@ package consumer
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"slices"
 	"testing"
@@ -254,38 +255,49 @@ func TestReadDuringARebalance(t *testing.T) {
 }
 
 // TestCommitAsARebalanceEnds: a commit between the answer to a join and the Poll that
-// takes it is refused, and nothing else happens: the partitions are not lost.
+// takes it is refused, and nothing else happens: the partitions are not lost. Close
+// commits all the same.
 func TestCommitAsARebalanceEnds(t *testing.T) {
-	timed(t, func(t *testing.T, b *broker.Broker) {
-		create(t, b, "t", 4)
-		var h heard
-		o := Options{Assignors: cooperative, AutoCommit: NoAutoCommit, HeartbeatInterval: 3 * time.Second}
-		two := subscribed(t, b, "g", o, "t")
-		stop2 := polling(t, two, nil)
-		synctest.Wait()
-		o.Listener = h.listener()
-		a := subscribed(t, b, "g", o, "t")
-		stop := polling(t, a, nil)
-		time.Sleep(time.Minute)
-		stop2()
-		stop()
-		three := subscribed(t, b, "g", o, "t")
-		stop3 := polling(t, three, nil)
-		nothing(t, a, time.Minute) // it has joined; two has not
-		h.taken()
-		time.Sleep(time.Second)
-		stop2 = polling(t, two, nil) // before a's next heartbeat
-		synctest.Wait()
-		require.ErrorIs(t, a.CommitSync(t.Context(), Offsets{tp("t-0"): {}}), kerr.RebalanceInProgress)
-		stop = polling(t, a, nil)
-		time.Sleep(time.Minute)
-		for _, told := range h.taken() {
-			require.NotContains(t, told, "lost")
-		}
-		stop()
-		stop2()
-		stop3()
-	})
+	for _, by := range []string{"commit", "close"} {
+		timed(t, func(t *testing.T, b *broker.Broker) {
+			create(t, b, "t", 4)
+			var h heard
+			o := Options{Assignors: cooperative, AutoCommit: time.Hour}
+			two := subscribed(t, b, "g", o, "t")
+			stop2 := polling(t, two, nil)
+			synctest.Wait()
+			o.Listener = h.listener()
+			a := subscribed(t, b, "g", o, "t")
+			stop := polling(t, a, nil)
+			time.Sleep(time.Minute)
+			stop2()
+			stop()
+			three := subscribed(t, b, "g", o, "t")
+			stop3 := polling(t, three, nil)
+			nothing(t, a, time.Minute) // it has joined; two has not
+			mine := a.Assignment()[0]
+			produce(t, b, "t", mine.Partition, "x")
+			polled(t, a, 1)
+			h.taken()
+			time.Sleep(time.Second)
+			stop2 = polling(t, two, nil) // before a's next heartbeat
+			synctest.Wait()
+			if by == "commit" {
+				require.ErrorIs(t, a.CommitSync(t.Context(), Offsets{tp("t-0"): {}}), kerr.RebalanceInProgress)
+				stop = polling(t, a, nil)
+				time.Sleep(time.Minute)
+				for _, told := range h.taken() {
+					require.NotContains(t, told, "lost")
+				}
+				stop()
+			} else {
+				require.NoError(t, a.Close(t.Context()))
+				require.EqualValues(t, 1, committed(t, b, "g", fmt.Sprintf("t-%d", mine.Partition)))
+			}
+			stop2()
+			stop3()
+		})
+	}
 }
 
 // TestLostWhileRevoking: a member that is thrown out while its Listener revokes gets
