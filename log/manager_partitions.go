@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/seglog/seglog/internal/kafkadir"
 	"github.com/seglog/seglog/internal/vfs"
@@ -123,10 +125,7 @@ func (m *Manager) due(p *Partition) bool { return !p.until.After(m.opts.Log.Env.
 // that cannot be removed stays for another time.
 func (m *Manager) unlinkDeleted(due func(*Partition) bool) error {
 	var errs []error
-	for _, p := range m.Partitions() {
-		if p.State != PartitionDeleted || !due(&p) {
-			continue
-		}
+	for _, p := range m.deleted(due) {
 		if err := removeTree(m.opts.Log.Env.FS, filepath.Join(m.dir, p.Name)); err != nil {
 			errs = append(errs, err)
 			continue
@@ -134,6 +133,20 @@ func (m *Manager) unlinkDeleted(due func(*Partition) bool) error {
 		m.without(p.Name)
 	}
 	return errors.Join(errs...)
+}
+
+// deleted lists the deleted partitions that are due, by name. It copies and sorts
+// none of the others: who deletes a topic is here for each of its partitions.
+func (m *Manager) deleted(due func(*Partition) bool) (list []*Partition) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	for _, p := range m.mu.partitions {
+		if p.State == PartitionDeleted && due(p) {
+			list = append(list, p)
+		}
+	}
+	slices.SortFunc(list, func(a, b *Partition) int { return strings.Compare(a.Name, b.Name) })
+	return list
 }
 
 // removeTree removes a directory with the files in it.

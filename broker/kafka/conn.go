@@ -104,6 +104,10 @@ func (c *conn) write(pieces [][]byte) error {
 	if c.s.idle > 0 {
 		_ = c.nc.SetWriteDeadline(time.Now().Add(c.s.idle))
 	}
+	if len(pieces) == 1 {
+		_, err := c.nc.Write(pieces[0])
+		return err
+	}
 	buffers := net.Buffers(pieces)
 	_, err := buffers.WriteTo(c.nc)
 	return err

@@ -23,6 +23,7 @@ type frames struct {
 	r       io.Reader
 	largest int64
 	share   share
+	own     []byte // at most keep, from one request to the next
 	buf     []byte
 	lent    *[pooled]byte // what buf is of, if it is of the pool
 }
@@ -31,10 +32,9 @@ type frames struct {
 func (f *frames) giveBack() {
 	if f.lent != nil {
 		buffers.Put(f.lent)
+		f.lent = nil
 	}
-	if cap(f.buf) > keep {
-		f.lent, f.buf = nil, nil
-	}
+	f.buf = f.own[:0]
 	f.share.shrink(int64(cap(f.buf)))
 }
 
@@ -54,6 +54,9 @@ func (f *frames) grow(ctx context.Context, n, size int64) error {
 		f.buf = make([]byte, 0, n)
 	}
 	f.buf = append(f.buf, have...)
+	if n <= keep {
+		f.own = f.buf
+	}
 	return nil
 }
 
@@ -61,7 +64,6 @@ func (f *frames) grow(ctx context.Context, n, size int64) error {
 // what arrives. The first byte of it has been waited for by the caller, or not.
 func (f *frames) next(ctx context.Context) ([]byte, error) {
 	f.giveBack()
-	f.buf = f.buf[:0]
 	var head [4]byte
 	if _, err := io.ReadFull(f.r, head[:]); err != nil {
 		return nil, err

@@ -21,6 +21,7 @@ type call struct {
 	clientID      string
 	flexible      bool // of the answer's header
 	answerVersion int16
+	req           kmsg.Request  // of the version; decode fills it
 	resp          kmsg.Response // once it is known, for Trace
 }
 
@@ -48,9 +49,9 @@ func (s *server) header(frame []byte) (*call, []byte, error) {
 	case q.version < max(q.api.min, q.api.usable) || q.version > q.api.max:
 		return nil, nil, fmt.Errorf("%w: version %d of %s, served are %d to %d", errNoAnswer, q.version, kmsg.NameForKey(q.key), max(q.api.min, q.api.usable), q.api.max)
 	}
-	req := kmsg.RequestForKey(q.key)
-	req.SetVersion(q.version)
-	if req.IsFlexible() {
+	q.req = kmsg.RequestForKey(q.key)
+	q.req.SetVersion(q.version)
+	if q.req.IsFlexible() {
 		for range r.Uvarint() { // tags, none of which mean anything
 			r.Uvarint()
 			r.Span(int(r.Uvarint()))
@@ -81,12 +82,10 @@ func (q *call) decode(body []byte) (kmsg.Request, error) {
 		q.s.large.Lock()
 		defer q.s.large.Unlock()
 	}
-	req := kmsg.RequestForKey(q.key)
-	req.SetVersion(q.version)
-	if err := req.ReadFrom(body); err != nil {
+	if err := q.req.ReadFrom(body); err != nil {
 		return nil, fmt.Errorf("%w: %s v%d: %w", errNoAnswer, kmsg.NameForKey(q.key), q.version, err)
 	}
-	return req, nil
+	return q.req, nil
 }
 
 // reply is an answer as it is written: pieces, of which some may be the log's
