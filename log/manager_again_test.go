@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -106,10 +107,13 @@ func TestManagerCreatedAgain(t *testing.T) {
 					prepare(t, m, faulty)
 					var stopped *vfs.Mem
 					calls := 0
+					var counting sync.Mutex // Close closes logs at the same time
 					faulty.Trace = func(c vfs.Call) {
 						if c.Op&vfs.ChangeOp == 0 {
 							return
 						}
+						counting.Lock()
+						defer counting.Unlock()
 						if calls++; calls > nth && stopped == nil {
 							stopped = stop(mem)
 						}
