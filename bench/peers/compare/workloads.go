@@ -67,7 +67,7 @@ var workloads = []workload{
 	{name: "Tail", title: "From an append until a reader that slept has the record", unit: "p50-ns", more: percentiles[1:], less: true, chart: true},
 	{name: "Open/killed/checkpoint=off", title: "Open 1 GiB after a kill at any moment, nothing synced before", unit: "ns/op",
 		more: []string{"lost-records"}, less: true, chart: true},
-	{name: "Open/killed/checkpoint=on", title: "Open 1 GiB after a kill at any moment, upkeep having synced each 16 MiB", unit: "ns/op",
+	{name: "Open/killed/checkpoint=on", title: "Open 1 GiB after a kill at any moment, upkeep having synced each 20 ms", unit: "ns/op",
 		more: []string{"lost-records"}, less: true, peers: "Open/killed/checkpoint=off"},
 	{name: "Open/clean", title: "Open 1 GiB that was closed", unit: "ns/op", less: true},
 	{name: "Memory/segments=1000", title: "Hold a log of 1,000 segments open, all of it read", unit: "anon-B",
