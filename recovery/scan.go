@@ -143,7 +143,14 @@ func (s *scanned) walk(ctx context.Context, name string, log []byte) error {
 			return fmt.Errorf("%s at position %d: %w", name, pos, err)
 		}
 		if err != nil {
+			before := *s
 			s.classify(log, bad, err)
+			if _, _, err := s.batch(log, pos); err == nil && s.resume >= 0 {
+				// Others follow by now, and with them it is whole: it was being appended.
+				*s = before
+				s.unfinished = false
+				continue
+			}
 			return nil
 		}
 		if s.limited && b.NextOffset() > s.limit {
