@@ -14,8 +14,8 @@
 // the broker's process, from /proc, and the figure that other work on the machine
 // blurs least.
 //
-// Kafka is started by ../../../shared/kafka/kafka, or what SEGLOG_KAFKA names;
-// where there is none seglog is measured alone, and it says so.
+// Kafka comes by Maven (package internal/apache); where there is no JDK of 17 or later
+// seglog is measured alone, and it says so.
 package main
 
 import (

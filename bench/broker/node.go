@@ -9,10 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/seglog/seglog/internal/apache"
 )
 
 const (
@@ -49,10 +50,10 @@ func startAll(ctx context.Context, dir string, more []string) ([]*node, error) {
 		return nil, fmt.Errorf("%w: %s", err, out)
 	}
 	nodes := []*node{seglogNode(program, filepath.Join(dir, "seglog"), more)}
-	if script, err := findKafka(); err != nil {
-		fmt.Fprintln(os.Stderr, "APACHE KAFKA IS NOT MEASURED:", err)
+	if kafka, err := apache.Install(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "SEGLOG IS MEASURED ALONE:", err)
 	} else {
-		nodes = append(nodes, kafkaNode(script, filepath.Join(dir, "kafka")))
+		nodes = append(nodes, kafkaNode(kafka, filepath.Join(dir, "kafka")))
 	}
 	for i, n := range nodes {
 		if err := n.start(ctx); err != nil {
@@ -103,24 +104,6 @@ func await(ctx context.Context, every time.Duration, try func() error) error {
 	}
 }
 
-// freePorts are two ports of loopback, one after the other, that nobody has now.
-func freePorts() (int, error) {
-	for range 100 {
-		first, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return 0, err
-		}
-		port := first.Addr().(*net.TCPAddr).Port
-		second, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port+1))
-		_ = first.Close()
-		if err == nil {
-			_ = second.Close()
-			return port, nil
-		}
-	}
-	return 0, errors.New("no two ports in a row are free")
-}
-
 func seglogNode(program, dir string, more []string) *node {
 	var cmd *exec.Cmd
 	return &node{name: ours, dir: dir,
@@ -157,62 +140,17 @@ func seglogNode(program, dir string, more []string) *node {
 	}
 }
 
-// findKafka is the script that starts Apache Kafka.
-func findKafka() (string, error) {
-	script := os.Getenv("SEGLOG_KAFKA")
-	if script == "" {
-		script = filepath.Join("..", "..", "..", "shared", "kafka", "kafka")
-	}
-	script, err := filepath.Abs(script)
-	if err != nil {
-		return "", err
-	}
-	if _, err := os.Stat(script); err != nil {
-		return "", fmt.Errorf("%w (SEGLOG_KAFKA may name the script)", err)
-	}
-	if out, err := exec.Command(script, "install").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%s install: %w: %s", script, err, out)
-	}
-	return script, nil
-}
-
-func kafkaNode(script, dir string) *node {
-	port := 0
-	var starting *exec.Cmd
-	reaped := func() {
-		if starting != nil {
-			_ = starting.Wait() // what it started says itself whether it runs
-			starting = nil
-		}
-	}
-	return &node{name: theirs, dir: filepath.Join(dir, "data"),
-		launch: func(ctx context.Context, n *node) (err error) {
-			if port == 0 {
-				if port, err = freePorts(); err != nil {
-					return err
-				}
-			}
-			n.addr = "127.0.0.1:" + strconv.Itoa(port)
-			starting = exec.Command(script, append([]string{"start", dir, strconv.Itoa(port)}, settings...)...)
-			starting.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-			if err := starting.Start(); err != nil {
+// kafkaNode is Kafka with its defaults, the heap of its own script among them.
+func kafkaNode(kafka apache.Kafka, dir string) *node {
+	k := &apache.Node{Kafka: kafka, Dir: dir, Settings: settings}
+	return &node{name: theirs, dir: k.Data(),
+		launch: func(ctx context.Context, n *node) error {
+			if err := k.Launch(ctx); err != nil {
 				return err
 			}
-			return await(ctx, 2*time.Millisecond, func() error {
-				text, err := os.ReadFile(filepath.Join(dir, "broker.pid"))
-				if err == nil {
-					n.pid, err = strconv.Atoi(strings.TrimSpace(string(text)))
-				}
-				return err
-			})
-		},
-		end: func(*node) error {
-			reaped()
-			out, err := exec.Command(script, "stop", dir).CombinedOutput()
-			if err != nil {
-				return fmt.Errorf("%w: %s", err, out)
-			}
+			n.addr, n.pid = k.Addr(), k.PID()
 			return nil
 		},
+		end: func(*node) error { return k.Stop() },
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/seglog/seglog/internal/apache"
 )
 
 // more is what Kafka's own tools do besides: offsets, groups, log directories.
@@ -37,28 +39,28 @@ func (b *bench) more(ctx context.Context) error {
 
 	at := func(end int) string { return fmt.Sprintf("%s:0:%d \n", topic, end) }
 	for _, call := range []struct {
-		tool kafkaTool
+		tool string
 		args []string
 		want string // in what it says, but for blanks
 	}{
-		{getOffsets, []string{"--topic", topic}, at(b.records)},
-		{groupCommand, []string{"--list"}, group + " \n"},
-		{groupCommand, []string{"--describe", "--group", group}, fmt.Sprintf("%s %s 0 %d %d 0 ", group, topic, b.records, b.records)},
-		{groupCommand, []string{"--describe", "--state", "--group", group}, " Empty 0"},
-		{groupCommand, []string{"--reset-offsets", "--group", group, "--topic", topic, "--to-offset", "5", "--execute"}, topic + " 0 5"},
-		{groupCommand, []string{"--describe", "--group", group}, fmt.Sprintf("%s %s 0 5 %d %d ", group, topic, b.records, b.records-5)},
-		{groupCommand, []string{"--delete-offsets", "--group", group, "--topic", topic}, topic + " 0 Successful"},
-		{groupCommand, []string{"--delete", "--group", group}, "successful"},
-		{deleteRecords, []string{"--offset-json-file", records}, "low_watermark: 7"},
-		{getOffsets, []string{"--topic", topic, "--time", "earliest"}, at(7)},
-		{getOffsets, []string{"--topic", topic, "--time", "max-timestamp"}, topic + ":0:"},
-		{topicCommand, []string{"--alter", "--topic", topic, "--partitions", "4"}, ""},
-		{topicCommand, []string{"--describe", "--topic", topic}, "PartitionCount: 4"},
-		{topicCommand, []string{"--list"}, topic + " \n"},
-		{logDirs, []string{"--describe", "--topic-list", topic}, `"partition":"` + topic + `-0"`},
-		{apiVersions, nil, "ApiVersions(18): 0 to"},
+		{apache.GetOffsets, []string{"--topic", topic}, at(b.records)},
+		{apache.ConsumerGroups, []string{"--list"}, group + " \n"},
+		{apache.ConsumerGroups, []string{"--describe", "--group", group}, fmt.Sprintf("%s %s 0 %d %d 0 ", group, topic, b.records, b.records)},
+		{apache.ConsumerGroups, []string{"--describe", "--state", "--group", group}, " Empty 0"},
+		{apache.ConsumerGroups, []string{"--reset-offsets", "--group", group, "--topic", topic, "--to-offset", "5", "--execute"}, topic + " 0 5"},
+		{apache.ConsumerGroups, []string{"--describe", "--group", group}, fmt.Sprintf("%s %s 0 5 %d %d ", group, topic, b.records, b.records-5)},
+		{apache.ConsumerGroups, []string{"--delete-offsets", "--group", group, "--topic", topic}, topic + " 0 Successful"},
+		{apache.ConsumerGroups, []string{"--delete", "--group", group}, "successful"},
+		{apache.DeleteRecords, []string{"--offset-json-file", records}, "low_watermark: 7"},
+		{apache.GetOffsets, []string{"--topic", topic, "--time", "earliest"}, at(7)},
+		{apache.GetOffsets, []string{"--topic", topic, "--time", "max-timestamp"}, topic + ":0:"},
+		{apache.Topics, []string{"--alter", "--topic", topic, "--partitions", "4"}, ""},
+		{apache.Topics, []string{"--describe", "--topic", topic}, "PartitionCount: 4"},
+		{apache.Topics, []string{"--list"}, topic + " \n"},
+		{apache.LogDirs, []string{"--describe", "--topic-list", topic}, `"partition":"` + topic + `-0"`},
+		{apache.APIVersions, nil, "ApiVersions(18): 0 to"},
 	} {
-		out, err := call.tool.told(ctx, append([]string{"--bootstrap-server", b.addr}, call.args...)...)
+		out, err := told(ctx, call.tool, append([]string{"--bootstrap-server", b.addr}, call.args...)...)
 		if err != nil {
 			return fmt.Errorf("%s %q: %w", call.tool, call.args, err)
 		}

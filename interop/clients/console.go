@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/seglog/seglog/internal/apache"
 )
 
 // console is Kafka's console producer and consumer, and its tools for topics,
@@ -35,7 +37,7 @@ func (console) produce(ctx context.Context, addr string, p produce, acked func(i
 	for _, property := range producerProperties(p) {
 		args = append(args, "--command-property", property)
 	}
-	err := tell(ctx, consoleProducer.cmd(args...), strings.NewReader(in.String()), terse, func(string) error { return nil })
+	err := tell(ctx, kafkaTool(apache.ConsoleProducer, args...), strings.NewReader(in.String()), terse, func(string) error { return nil })
 	for n := p.from; n < p.to; n++ {
 		acked(n)
 	}
@@ -56,17 +58,17 @@ func (console) consume(ctx context.Context, addr string, c consume, got func(rec
 		return errUnable
 	}
 	args := append([]string{"--bootstrap-server", addr, "--topic", c.topic, "--from-beginning"}, consoleFormat...)
-	return tell(ctx, consoleConsumer.cmd(args...), nil, terse, consoleLine(got))
+	return tell(ctx, kafkaTool(apache.ConsoleConsumer, args...), nil, terse, consoleLine(got))
 }
 
 func (console) member(ctx context.Context, addr, topic, group string, got func(record)) error {
 	args := append([]string{"--bootstrap-server", addr, "--topic", topic, "--from-beginning", "--group", group,
 		"--command-property", "heartbeat.interval.ms=200", "--command-property", "reconnect.backoff.max.ms=100"}, consoleFormat...)
-	return tell(ctx, consoleConsumer.cmd(args...), nil, terminate, consoleLine(got))
+	return tell(ctx, kafkaTool(apache.ConsoleConsumer, args...), nil, terminate, consoleLine(got))
 }
 
 func (console) create(ctx context.Context, addr, topic string, partitions int, key, value string) error {
-	_, err := topicCommand.told(ctx, "--bootstrap-server", addr, "--create", "--topic", topic, "--partitions", strconv.Itoa(partitions),
+	_, err := told(ctx, apache.Topics, "--bootstrap-server", addr, "--create", "--topic", topic, "--partitions", strconv.Itoa(partitions),
 		"--replication-factor", "1", "--config", key+"="+value)
 	return err
 }
@@ -74,7 +76,7 @@ func (console) create(ctx context.Context, addr, topic string, partitions int, k
 var partitionCount = regexp.MustCompile(`PartitionCount: (\d+)`)
 
 func (console) describe(ctx context.Context, addr, topic string) (int, error) {
-	out, err := topicCommand.told(ctx, "--bootstrap-server", addr, "--describe", "--topic", topic)
+	out, err := told(ctx, apache.Topics, "--bootstrap-server", addr, "--describe", "--topic", topic)
 	m := partitionCount.FindStringSubmatch(out)
 	if err != nil || m == nil {
 		return 0, errors.Join(err, fmt.Errorf("it says %q", out))
@@ -85,7 +87,7 @@ func (console) describe(ctx context.Context, addr, topic string) (int, error) {
 var configured = regexp.MustCompile(`(?m)^\s*([a-z.]+)=(\S*) sensitive=`)
 
 func (console) configs(ctx context.Context, addr, topic string) (map[string]string, error) {
-	out, err := configCommand.told(ctx, "--bootstrap-server", addr, "--describe", "--all", "--entity-type", "topics", "--entity-name", topic)
+	out, err := told(ctx, apache.Configs, "--bootstrap-server", addr, "--describe", "--all", "--entity-type", "topics", "--entity-name", topic)
 	got := make(map[string]string)
 	for _, m := range configured.FindAllStringSubmatch(out, -1) {
 		got[m[1]] = m[2]
@@ -94,11 +96,11 @@ func (console) configs(ctx context.Context, addr, topic string) (map[string]stri
 }
 
 func (console) alter(ctx context.Context, addr, topic, key, value string) error {
-	_, err := configCommand.told(ctx, "--bootstrap-server", addr, "--alter", "--entity-type", "topics", "--entity-name", topic, "--add-config", key+"="+value)
+	_, err := told(ctx, apache.Configs, "--bootstrap-server", addr, "--alter", "--entity-type", "topics", "--entity-name", topic, "--add-config", key+"="+value)
 	return err
 }
 
 func (console) remove(ctx context.Context, addr, topic string) error {
-	_, err := topicCommand.told(ctx, "--bootstrap-server", addr, "--delete", "--topic", topic)
+	_, err := told(ctx, apache.Topics, "--bootstrap-server", addr, "--delete", "--topic", topic)
 	return err
 }

@@ -9,8 +9,7 @@
 //	go run . -ci           the Go clients and kcat, on little data
 //
 // What clients need besides their languages is installed in the user's cache folder.
-// Apache Kafka's own client and tools come by the script shared/kafka/kafka beside
-// the module, or the one that SEGLOG_KAFKA names.
+// Apache Kafka's own client and tools come by Maven (package internal/apache).
 //
 // It prints a table, a client for each line. "n/a" is what the client cannot do.
 // A client whose runtime is missing or cannot be installed is a row SKIPPED that

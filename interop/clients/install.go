@@ -2,12 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sync"
+
+	"github.com/seglog/seglog/internal/apache"
 )
 
 // cache is where what clients need is kept from one run to the next.
@@ -138,18 +139,5 @@ func rust() *program {
 	}}
 }
 
-// kafkaHome finds Apache Kafka: a script that resolves it and runs its tools.
-var kafkaHome = sync.OnceValues(func() (string, error) {
-	script := os.Getenv("SEGLOG_KAFKA")
-	if script == "" {
-		script = filepath.Join("..", "..", "..", "shared", "kafka", "kafka")
-	}
-	script, err := filepath.Abs(script)
-	if err != nil {
-		return "", err
-	}
-	if _, err := os.Stat(script); err != nil {
-		return "", fmt.Errorf("no Apache Kafka: %w (SEGLOG_KAFKA names its script)", err)
-	}
-	return script, errors.Join(missing("java", "mvn"), done(context.Background(), "", nil, script, "install"))
-})
+// apacheKafka is what Kafka's own clients are run with.
+var apacheKafka = sync.OnceValues(func() (apache.Kafka, error) { return apache.Install(context.Background()) })

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/seglog/seglog/internal/apache"
 )
 
 // verifiable is Kafka's producer and consumer for its system tests, which tell
@@ -55,7 +57,7 @@ func (verifiable) produce(ctx context.Context, addr string, p produce, acked fun
 	if p.live {
 		args = append(args, "--throughput", "1000")
 	}
-	err = tell(ctx, verifiableProducer.cmd(args...), nil, terse, events(func(e event) error {
+	err = tell(ctx, kafkaTool(apache.VerifiableProducer, args...), nil, terse, events(func(e event) error {
 		if e.Name != "producer_send_success" {
 			return nil
 		}
@@ -70,7 +72,7 @@ func (verifiable) consume(context.Context, string, consume, func(record)) error 
 
 func (verifiable) member(ctx context.Context, addr, topic, group string, got func(record)) error {
 	args := []string{"--bootstrap-server", addr, "--topic", topic, "--group-id", group, "--reset-policy", "earliest", "--verbose"}
-	return tell(ctx, verifiableConsumer.cmd(args...), nil, terminate, events(func(e event) error {
+	return tell(ctx, kafkaTool(apache.VerifiableConsumer, args...), nil, terminate, events(func(e event) error {
 		if e.Name == "record_data" {
 			got(record{e.Partition, e.Offset, number([]byte(e.Value))})
 		}

@@ -106,8 +106,8 @@ func cleanRound(t *testing.T, list []*cleaning, topics []string, round int, sum 
 	broker := &run.broker
 	dirs := filepath.Join(run.dir, "cleaning", strconv.Itoa(round))
 	before, ours, theirs := filepath.Join(dirs, "before"), filepath.Join(dirs, "ours"), filepath.Join(dirs, "theirs")
-	copyTopics(t, broker.data(), before, topics)
-	copyTopics(t, broker.data(), ours, topics)
+	copyTopics(t, broker.Data(), before, topics)
+	copyTopics(t, broker.Data(), ours, topics)
 
 	byName := map[string]*cleaning{}
 	now := time.Now()
@@ -141,7 +141,7 @@ func cleanRound(t *testing.T, list []*cleaning, topics []string, round int, sum 
 	require.Eventually(t, func() bool {
 		late = ""
 		for _, c := range list {
-			if got, p := cleanedTo(t, broker.data(), c.topic), plans[c.topic+"-0"]; p.Skip == "" && got < p.End {
+			if got, p := cleanedTo(t, broker.Data(), c.topic), plans[c.topic+"-0"]; p.Skip == "" && got < p.End {
 				late = fmt.Sprintf("%s to %d; our plan is %+v", c.topic, got, p)
 			}
 		}
@@ -149,7 +149,7 @@ func cleanRound(t *testing.T, list []*cleaning, topics []string, round int, sum 
 	}, 90*time.Second, 20*time.Millisecond, "Kafka has not cleaned: %s", lazily(func() string { return late }))
 	alterTopics(t, stop)
 	ended := time.Now()
-	copyTopics(t, broker.data(), theirs, topics)
+	copyTopics(t, broker.Data(), theirs, topics)
 
 	for _, c := range list {
 		// When Kafka cleaned.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seglog/seglog/internal/apache"
 )
 
 // dumped is what DumpLogSegments said of one directory: lines of standard
@@ -48,7 +50,7 @@ func dump(t *testing.T, dirs []string, flags ...string) map[string]*dumped {
 		if len(files) == 0 {
 			return
 		}
-		stdout, stderr := run.judge.tool(t, append(append([]string{"dump-log"}, flags...), "--files", strings.Join(files, ","))...)
+		stdout, stderr := run.judge.tool(t, apache.DumpLog, append(slices.Clone(flags), "--files", strings.Join(files, ","))...)
 		parsed, err := parseDump(some, stdout, stderr)
 		require.NoError(t, err)
 		for _, file := range files {

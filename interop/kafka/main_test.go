@@ -47,8 +47,8 @@ func all(m *testing.M) int {
 		fmt.Println("NOTHING WAS HELD AGAINST APACHE KAFKA:", run.missing)
 		return m.Run()
 	}
-	run.broker = node{dir: filepath.Join(dir, "broker")}
-	defer run.broker.end()
+	run.broker = newNode(run.judge.Kafka, filepath.Join(dir, "broker"))
+	defer run.broker.Kill()
 	return m.Run()
 }
 

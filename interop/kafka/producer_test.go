@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/seglog/seglog/internal/apache"
 	"github.com/seglog/seglog/producer"
 	"github.com/seglog/seglog/producer/kafkasink"
 	"github.com/seglog/seglog/record"
@@ -32,9 +33,9 @@ func TestProducerThroughKill(t *testing.T) {
 	needsKafka(t)
 	run.broker.start(t)
 	const topic, partitions = "ours-through-kill", 3
-	run.judge.tool(t, "topics", "--bootstrap-server", run.broker.address(), "--create", "--topic", topic, "--partitions", strconv.Itoa(partitions))
+	run.judge.tool(t, apache.Topics, "--bootstrap-server", run.broker.Addr(), "--create", "--topic", topic, "--partitions", strconv.Itoa(partitions))
 
-	sink, err := kafkasink.New(kgo.SeedBrokers(run.broker.address()))
+	sink, err := kafkasink.New(kgo.SeedBrokers(run.broker.Addr()))
 	require.NoError(t, err)
 	defer sink.Close()
 	var retries, stored atomic.Int64
@@ -59,7 +60,7 @@ func TestProducerThroughKill(t *testing.T) {
 		}
 	}()
 	require.Eventually(t, func() bool { return stored.Load() >= int64(n/3) }, 2*time.Minute, time.Millisecond)
-	run.broker.kill(t)
+	run.broker.Kill()
 	run.broker.start(t)
 	<-sent
 	require.NoError(t, p.Flush(ctx))
@@ -75,7 +76,7 @@ func TestProducerThroughKill(t *testing.T) {
 	}
 	require.NoError(t, p.Close(ctx))
 
-	cmd := run.judge.command(ctx, "console-consumer", "--bootstrap-server", run.broker.address(), "--topic", topic, "--from-beginning",
+	cmd := run.judge.Command(ctx, apache.ConsoleConsumer, "--bootstrap-server", run.broker.Addr(), "--topic", topic, "--from-beginning",
 		"--formatter-property", "print.partition=true", "--formatter-property", "print.offset=true", "--timeout-ms", "5000")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
@@ -106,7 +107,8 @@ func TestProducerSpeed(t *testing.T) {
 		t.Skip("only with -producer-speed N")
 	}
 	needsKafka(t)
-	t.Setenv("KAFKA_JUDGE_JVM", "-Xmx512m -XX:+UseSerialGC")
+	perf := run.judge
+	perf.JVM = dumpJVM
 	run.broker.start(t)
 	const records, size = 2_000_000, 100
 	value := bytes.Repeat([]byte("seglog and "), size)[:size]
@@ -117,7 +119,7 @@ func TestProducerSpeed(t *testing.T) {
 	}{
 		{name: "producer", send: func(topic string) time.Duration { return sendOurs(t, topic, records, value) }},
 		{name: "kgo", send: func(topic string) time.Duration { return sendKgo(t, topic, records, value) }},
-		{name: "kafka-producer-perf-test", send: func(topic string) time.Duration { return sendPerf(t, topic, records, size) }},
+		{name: "kafka-producer-perf-test", send: func(topic string) time.Duration { return sendPerf(t, perf, topic, records, size) }},
 	}
 	for round := range *producerSpeed + 1 { // the first warms the broker
 		for i, side := range sides {
@@ -136,7 +138,7 @@ func TestProducerSpeed(t *testing.T) {
 }
 
 func sendOurs(t *testing.T, topic string, n int, value []byte) time.Duration {
-	sink, err := kafkasink.New(kgo.SeedBrokers(run.broker.address()))
+	sink, err := kafkasink.New(kgo.SeedBrokers(run.broker.Addr()))
 	require.NoError(t, err)
 	defer sink.Close()
 	var failed atomic.Int64
@@ -168,7 +170,7 @@ const (
 )
 
 func sendKgo(t *testing.T, topic string, n int, value []byte) time.Duration {
-	c, err := kgo.NewClient(kgo.SeedBrokers(run.broker.address()), kgo.ProducerBatchMaxBytes(producedBatch), kgo.ProducerLinger(producedLinger),
+	c, err := kgo.NewClient(kgo.SeedBrokers(run.broker.Addr()), kgo.ProducerBatchMaxBytes(producedBatch), kgo.ProducerLinger(producedLinger),
 		kgo.ProducerBatchCompression(kgo.NoCompression()), kgo.MaxBufferedBytes(producedBuffer), kgo.MaxBufferedRecords(producedBuffer/100))
 	require.NoError(t, err)
 	defer c.Close()
@@ -192,8 +194,8 @@ func sendKgo(t *testing.T, topic string, n int, value []byte) time.Duration {
 // perfSaid is the last line of the tool.
 var perfSaid = regexp.MustCompile(`(?m)^(\d+) records sent, ([0-9.]+) records/sec`)
 
-func sendPerf(t *testing.T, topic string, n, size int) time.Duration {
-	out, _ := run.judge.tool(t, "producer-perf", "--bootstrap-server", run.broker.address(), "--topic", topic, "--num-records", strconv.Itoa(n),
+func sendPerf(t *testing.T, perf judge, topic string, n, size int) time.Duration {
+	out, _ := perf.tool(t, apache.ProducerPerf, "--bootstrap-server", run.broker.Addr(), "--topic", topic, "--num-records", strconv.Itoa(n),
 		"--record-size", strconv.Itoa(size), "--throughput", "-1", "--command-property", "acks=all",
 		"--command-property", "batch.size="+strconv.Itoa(producedBatch), "--command-property", "linger.ms=5")
 	var rate float64

@@ -26,7 +26,7 @@ type readings struct{ uncommitted, committed *reading }
 func consume(t *testing.T, topics ...string) map[string]readings {
 	t.Helper()
 	sort.Strings(topics)
-	out := run.judge.java(t, append([]string{"Reader", run.broker.address()}, topics...)...)
+	out, _ := run.judge.tool(t, "Reader", append([]string{run.broker.Addr()}, topics...)...)
 	all := map[string]readings{}
 	var at *reading
 	for text := range strings.Lines(out) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/seglog/seglog/internal/apache"
 	"github.com/seglog/seglog/log"
 	"github.com/seglog/seglog/record"
 	"github.com/seglog/seglog/segment"
@@ -30,7 +31,7 @@ func TestReplicasOfKafkasOwnTopics(t *testing.T) {
 		{"__transaction_state-", "--transaction-log-decoder"},
 		{"__cluster_metadata-", "--cluster-metadata-decoder"},
 	} {
-		copies, _ := replicated(t, glob(t, broker.data(), c.prefix+"*"), c.decoder)
+		copies, _ := replicated(t, glob(t, broker.Data(), c.prefix+"*"), c.decoder)
 		require.NotZero(t, copies.records, "nothing in %s*", c.prefix)
 		t.Logf("%s: %v", c.decoder, copies)
 	}
@@ -136,9 +137,9 @@ func batchesAndRecords(d *dumped) []string {
 // is something in the internal topics.
 func filled(t *testing.T, topic string) {
 	t.Helper()
-	run.judge.tool(t, "producer-perf", "--bootstrap-server", run.broker.address(), "--topic", topic, "--num-records", "2000",
+	run.judge.tool(t, apache.ProducerPerf, "--bootstrap-server", run.broker.Addr(), "--topic", topic, "--num-records", "2000",
 		"--record-size", "100", "--throughput", "-1", "--transactional-id", "filler", "--transaction-duration-ms", "100")
 	for _, group := range []string{"first", "second"} {
-		run.judge.tool(t, "consumer-perf", "--bootstrap-server", run.broker.address(), "--topic", topic, "--num-records", "1000", "--group", group)
+		run.judge.tool(t, apache.ConsumerPerf, "--bootstrap-server", run.broker.Addr(), "--topic", topic, "--num-records", "1000", "--group", group)
 	}
 }

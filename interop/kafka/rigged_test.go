@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/seglog/seglog/internal/apache"
 	"github.com/seglog/seglog/log"
 	"github.com/seglog/seglog/segment"
 )
@@ -52,7 +53,7 @@ func TestWhatIsWrongIsSeen(t *testing.T) {
 			for _, name := range parts(t, dirs[i]) {
 				files = append(files, filepath.Join(dirs[i], name))
 			}
-			stdout, stderr, failed := run.judge.try(t, append([]string{"dump-log"}, append(full.flags(), "--files", strings.Join(files, ","))...)...)
+			stdout, stderr, failed := run.judge.try(t, apache.DumpLog, append(full.flags(), "--files", strings.Join(files, ","))...)
 			assert.Contains(t, stdout+stderr, c.want)
 			all, err := parseDump(dirs[i:i+1], stdout, stderr)
 			differs := failed != nil || err != nil || want.differs(all[dirs[i]]) != "" || len(complaintsButStarts(all[dirs[i]].complaints)) > 0

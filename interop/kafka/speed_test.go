@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/seglog/seglog/internal/apache"
 	"github.com/seglog/seglog/log"
 	"github.com/seglog/seglog/record"
 )
@@ -26,7 +27,7 @@ var verifySpeed = flag.Int("verify-speed", 0, "compare the speed of seglog verif
 
 // dumpJVM is what DumpLogSegments is timed with: the quickest of collectors on
 // a machine of few processors, and both compilers.
-const dumpJVM = "-Xmx512m -XX:+UseSerialGC"
+var dumpJVM = []string{"-Xmx512m", "-XX:+UseSerialGC"}
 
 // TestVerifySpeed times seglog verify, which holds every checksum, record,
 // index entry and seal against each other, and DumpLogSegments, which checks
@@ -38,12 +39,11 @@ func TestVerifySpeed(t *testing.T) {
 		t.Skip("only with -verify-speed N")
 	}
 	needsKafka(t)
-	t.Setenv("KAFKA_JUDGE_JVM", dumpJVM)
-	root, err := engineRoot()
-	require.NoError(t, err)
+	kafka := run.judge.Kafka
+	kafka.JVM = dumpJVM
 	seglog := filepath.Join(run.dir, "seglog")
 	build := exec.Command("go", "build", "-o", seglog, "./cmd/seglog")
-	build.Dir = root
+	build.Dir = filepath.Join("..", "..")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 
@@ -60,8 +60,8 @@ func TestVerifySpeed(t *testing.T) {
 				for _, name := range logs(t, dir) {
 					files = append(files, filepath.Join(dir, name))
 				}
-				args := append([]string{"dump-log", "--files", strings.Join(files, ",")}, flags...)
-				return timed{name: name, command: func(ctx context.Context) *exec.Cmd { return run.judge.command(ctx, args...) }}
+				args := append([]string{"--files", strings.Join(files, ",")}, flags...)
+				return timed{name: name, command: func(ctx context.Context) *exec.Cmd { return kafka.Command(ctx, apache.DumpLog, args...) }}
 			}
 			shallow, all := dumping("DumpLogSegments", dir), dumping("DumpLogSegments --deep-iteration", dir, "--deep-iteration")
 			starting := dumping("DumpLogSegments of one batch", small)

@@ -54,7 +54,7 @@ func TestOursReadsKafkas(t *testing.T) {
 	for _, topic := range names {
 		copyInto(t, broker.partition(topic), filepath.Join(crashed, topic+"-0"))
 	}
-	copyInto(t, broker.data(), crashed) // its checkpoints
+	copyInto(t, broker.Data(), crashed) // its checkpoints
 	broker.start(t)
 	awaitQuiet(t)
 	after := consume(t, names...)
@@ -78,7 +78,7 @@ func TestOursReadsKafkas(t *testing.T) {
 	for _, topic := range names {
 		t.Run("stopped/"+topic, func(t *testing.T) {
 			dir := filepath.Join(run.dir, "stopped", topic+"-0")
-			copyInto(t, broker.data(), filepath.Dir(dir))
+			copyInto(t, broker.Data(), filepath.Dir(dir))
 			copyInto(t, broker.partition(topic), dir)
 			l, err := log.Open(t.Context(), dir, log.Options{})
 			require.NoError(t, err)
@@ -107,7 +107,7 @@ func awaitQuiet(t *testing.T) {
 	t.Helper()
 	look := func() string {
 		text := ""
-		files := append(glob(t, run.broker.partition("theirs-*"), "*"), run.broker.logStartsFile(), filepath.Join(run.broker.data(), "cleaner-offset-checkpoint"))
+		files := append(glob(t, run.broker.partition("theirs-*"), "*"), run.broker.logStartsFile(), filepath.Join(run.broker.Data(), "cleaner-offset-checkpoint"))
 		for _, name := range files {
 			if info, err := os.Stat(name); err == nil && !strings.HasSuffix(name, "-checkpoint") {
 				text += fmt.Sprintln(name, info.Size(), info.ModTime())
@@ -188,7 +188,7 @@ func killWhileProducing(t *testing.T) []found {
 	case <-time.After(time.Minute):
 		t.Error("3000 records were not acknowledged within a minute")
 	}
-	run.broker.kill(t)
+	run.broker.Kill()
 	cancel()
 	c.Close() // or it goes on when the broker is back
 	open.Close()

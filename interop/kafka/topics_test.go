@@ -17,7 +17,7 @@ import (
 func client(t *testing.T, o ...kgo.Opt) *kgo.Client {
 	t.Helper()
 	c, err := kgo.NewClient(append([]kgo.Opt{
-		kgo.SeedBrokers(run.broker.address()),
+		kgo.SeedBrokers(run.broker.Addr()),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
 		kgo.ProducerBatchMaxBytes(12 << 10), // a segment takes it
 	}, o...)...)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/seglog/seglog/internal/apache"
 	"github.com/seglog/seglog/log"
 )
 
@@ -75,10 +76,10 @@ func workloads() []workload {
 // perf is Kafka's producer performance tool, half of it in transactions.
 func perf(codec string) func(*testing.T, string) {
 	return func(t *testing.T, topic string) {
-		args := []string{"producer-perf", "--bootstrap-server", run.broker.address(), "--topic", topic, "--num-records", "10000",
+		args := []string{"--bootstrap-server", run.broker.Addr(), "--topic", topic, "--num-records", "10000",
 			"--record-size", "150", "--throughput", "-1", "--command-property", "acks=all", "compression.type=" + codec}
-		run.judge.tool(t, args...)
-		run.judge.tool(t, append(args, "--transactional-id", topic, "--transaction-duration-ms", "50")...)
+		run.judge.tool(t, apache.ProducerPerf, args...)
+		run.judge.tool(t, apache.ProducerPerf, append(args, "--transactional-id", topic, "--transaction-duration-ms", "50")...)
 	}
 }
 
@@ -87,7 +88,7 @@ func perf(codec string) func(*testing.T, string) {
 func verifiable() workload {
 	said := map[int64]string{}
 	return workload{name: "verifiable", drive: func(t *testing.T, topic string) {
-		out, _ := run.judge.tool(t, "verifiable-producer", "--bootstrap-server", run.broker.address(), "--topic", topic,
+		out, _ := run.judge.tool(t, apache.VerifiableProducer, "--bootstrap-server", run.broker.Addr(), "--topic", topic,
 			"--max-messages", "3000", "--throughput", "-1", "--acks", "-1")
 		for text := range strings.Lines(out) {
 			var event struct {
@@ -201,7 +202,7 @@ func compacted(transactions bool) func(t *testing.T, topic string) {
 
 // cleaned is how far the cleaner has been.
 func cleaned(t *testing.T, topic string) int64 {
-	text, err := os.ReadFile(filepath.Join(run.broker.data(), "cleaner-offset-checkpoint"))
+	text, err := os.ReadFile(filepath.Join(run.broker.Data(), "cleaner-offset-checkpoint"))
 	if err != nil {
 		return 0
 	}
@@ -223,7 +224,7 @@ func deleteRecords(t *testing.T, topic string, before int64) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "delete.json")
 	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `{"partitions":[{"topic":%q,"partition":0,"offset":%d}],"version":1}`, topic, before), 0o644))
-	out, _ := run.judge.tool(t, "delete-records", "--bootstrap-server", run.broker.address(), "--offset-json-file", file)
+	out, _ := run.judge.tool(t, apache.DeleteRecords, "--bootstrap-server", run.broker.Addr(), "--offset-json-file", file)
 	require.Contains(t, out, fmt.Sprintf("low_watermark: %d", before))
 }
 

@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/seglog/seglog/internal/apache"
 )
 
 // librdkafka is the tests of librdkafka 2.15.1 that are not local ones, each in
@@ -44,7 +46,7 @@ func runLibrdkafka(ctx context.Context, addr string, only *regexp.Regexp, tell f
 	if err := os.WriteFile(filepath.Join(tests, "test.conf"), []byte("bootstrap.servers="+addr+"\n"), 0o644); err != nil {
 		return err
 	}
-	kafka, err := kafkaPath(tests)
+	kafka, err := kafkaPath(ctx, tests)
 	if err != nil {
 		return err
 	}
@@ -101,26 +103,21 @@ func one(ctx context.Context, dir, number string, env []string, tell func(string
 }
 
 // kafkaPath makes a folder in dir that has bin/kafka-topics.sh, which a test or two
-// call: the tool of Apache Kafka by the script shared/kafka/kafka beside the module,
-// or the one that SEGLOG_KAFKA names.
-func kafkaPath(dir string) (string, error) {
-	script := os.Getenv("SEGLOG_KAFKA")
-	if script == "" {
-		script = filepath.Join("..", "..", "..", "shared", "kafka", "kafka")
-	}
-	script, err := filepath.Abs(script)
+// call: Apache Kafka's tool.
+func kafkaPath(ctx context.Context, dir string) (string, error) {
+	kafka, err := apache.Install(ctx)
 	if err != nil {
-		return "", err
-	}
-	if _, err := os.Stat(script); err != nil {
-		fmt.Printf("tests that call kafka-topics.sh will fail: %v (SEGLOG_KAFKA names its script)\n", err)
+		fmt.Printf("tests that call kafka-topics.sh will fail: %v\n", err)
 	}
 	bin := filepath.Join(dir, "kafka", "bin")
 	if err := os.MkdirAll(bin, 0o755); err != nil {
 		return "", err
 	}
-	call := fmt.Sprintf("#!/bin/sh\nexec '%s' topics \"$@\"\n", script)
-	return filepath.Dir(bin), os.WriteFile(filepath.Join(bin, "kafka-topics.sh"), []byte(call), 0o755)
+	call := "#!/bin/sh\nexec"
+	for _, arg := range kafka.Command(ctx, apache.Topics).Args {
+		call += " '" + arg + "'"
+	}
+	return filepath.Dir(bin), os.WriteFile(filepath.Join(bin, "kafka-topics.sh"), []byte(call+" \"$@\"\n"), 0o755)
 }
 
 // compiled is the directory of the source, with the test runner.

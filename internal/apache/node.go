@@ -1,0 +1,224 @@
+//go:build unix
+
+package apache
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Node is a broker that is its own controller, on loopback, a process of its own. It
+// can be stopped or killed and started again where it was. Its methods are for one
+// goroutine at a time.
+//
+// A process that ends without having stopped its nodes takes them with it.
+type Node struct {
+	Kafka
+	// Dir is where it keeps everything: server.properties, broker.log, and its log
+	// directory, data.
+	Dir string
+	// Settings are KEY=VALUE, and win over what it is given otherwise.
+	Settings []string
+	// Port is the one it listens on, and the next one its controller's; 0 is two that
+	// are free at the first start.
+	Port int
+	// Heap are the flags of its JVM; none means 1 GiB and G1, as Kafka's own script
+	// has them.
+	Heap []string
+
+	process *process
+}
+
+type process struct {
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when it has
+	leash io.Closer     // its end kills the broker
+	guard *exec.Cmd     // what holds the other end
+}
+
+const (
+	startTime = 3 * time.Minute
+	stopTime  = time.Minute
+	cluster   = "c2VnbG9nIGFuZCBLYWZrYQ" // 16 bytes in base64
+)
+
+// Addr is where it listens, once it was started.
+func (n *Node) Addr() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Port)) }
+
+// Data is its log directory: a directory TOPIC-N for each partition.
+func (n *Node) Data() string { return filepath.Join(n.Dir, "data") }
+
+// Running is whether it was started and neither stopped nor killed since.
+func (n *Node) Running() bool { return n.process != nil }
+
+// PID is its process; it is running.
+func (n *Node) PID() int { return n.process.cmd.Process.Pid }
+
+// Start starts it and waits until it listens, three minutes at the most.
+func (n *Node) Start(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startTime)
+	defer cancel()
+	if err := n.Launch(ctx); err != nil {
+		return err
+	}
+	for {
+		c, err := net.Dial("tcp", n.Addr())
+		if err == nil {
+			return c.Close()
+		}
+		select {
+		case <-n.process.ended:
+			n.Kill()
+			return fmt.Errorf("Kafka ended while starting: %s", n.said("broker.log"))
+		case <-ctx.Done():
+			n.Kill()
+			return fmt.Errorf("Kafka does not listen: %w: %s", ctx.Err(), n.said("broker.log"))
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+}
+
+// Launch starts it and does not wait.
+func (n *Node) Launch(ctx context.Context) error {
+	if n.Running() {
+		return errors.New("Kafka is running")
+	}
+	if err := n.format(ctx); err != nil {
+		return err
+	}
+	log, err := os.OpenFile(filepath.Join(n.Dir, "broker.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	heap := n.Heap
+	if len(heap) == 0 {
+		heap = []string{"-Xms1g", "-Xmx1g", "-XX:+UseG1GC"}
+	}
+	p := &process{ended: make(chan struct{})}
+	p.cmd = exec.Command("java", append(n.java(heap, "kafka.Kafka"), n.properties())...)
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C is ours to tell it
+	if err := p.cmd.Start(); err != nil {
+		return err
+	}
+	go func() {
+		_ = p.cmd.Wait() // by a signal, as a rule
+		close(p.ended)
+	}()
+	n.process = p
+	if err := p.hold(); err != nil {
+		n.Kill()
+		return err
+	}
+	return nil
+}
+
+// hold has the broker killed when this process ends, however it does.
+func (p *process) hold() (err error) {
+	p.guard = exec.Command("sh", "-c", `read _; kill -9 "$0"`, strconv.Itoa(p.cmd.Process.Pid))
+	p.guard.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if p.leash, err = p.guard.StdinPipe(); err != nil {
+		return err
+	}
+	return p.guard.Start()
+}
+
+// Stop ends it as an operator does, and waits. One that does not run has nothing
+// to do for it.
+func (n *Node) Stop() error {
+	if !n.Running() {
+		return nil
+	}
+	_ = n.process.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-n.process.ended:
+	case <-time.After(stopTime):
+	}
+	n.Kill()
+	if _, err := os.Stat(filepath.Join(n.Data(), ".kafka_cleanshutdown")); err != nil {
+		return fmt.Errorf("Kafka was not stopped cleanly: %w: %s", err, n.said("broker.log"))
+	}
+	return nil
+}
+
+// Kill is kill -9, and waits until it is gone.
+func (n *Node) Kill() {
+	if !n.Running() {
+		return
+	}
+	p := n.process
+	n.process = nil
+	_ = p.cmd.Process.Kill() // it may have ended
+	<-p.ended
+	if p.guard.Process != nil {
+		_ = p.guard.Process.Kill() // before the leash ends: its number may be another process' by then
+		_ = p.guard.Wait()
+	}
+}
+
+func (n *Node) properties() string { return filepath.Join(n.Dir, "server.properties") }
+
+// format writes what it is to be, and makes its log directory where there is none.
+func (n *Node) format(ctx context.Context) (err error) {
+	if n.Dir, err = filepath.Abs(n.Dir); err != nil {
+		return err
+	}
+	if n.Port == 0 {
+		if n.Port, err = freePorts(); err != nil {
+			return err
+		}
+	}
+	controller := net.JoinHostPort("127.0.0.1", strconv.Itoa(n.Port+1))
+	lines := append([]string{
+		"process.roles=broker,controller",
+		"node.id=1",
+		"controller.quorum.voters=1@" + controller,
+		"listeners=PLAINTEXT://" + n.Addr() + ",CONTROLLER://" + controller,
+		"advertised.listeners=PLAINTEXT://" + n.Addr(),
+		"controller.listener.names=CONTROLLER",
+		"listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+		"log.dirs=" + n.Data(),
+		"offsets.topic.replication.factor=1",
+		"offsets.topic.num.partitions=8",
+		"transaction.state.log.replication.factor=1",
+		"transaction.state.log.min.isr=1",
+		"transaction.state.log.num.partitions=8",
+		"share.coordinator.state.topic.replication.factor=1",
+		"share.coordinator.state.topic.min.isr=1",
+		"group.initial.rebalance.delay.ms=0",
+	}, n.Settings...)
+	if err := os.MkdirAll(n.Dir, 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(n.properties(), []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(n.Data(), "meta.properties")); err == nil {
+		return nil
+	}
+	out, err := n.Command(ctx, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", n.properties()).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("formatting %s: %w: %s", n.Data(), err, out)
+	}
+	return nil
+}
+
+// said is the end of a file of its directory.
+func (n *Node) said(name string) string {
+	text, err := os.ReadFile(filepath.Join(n.Dir, name))
+	if err != nil {
+		return err.Error()
+	}
+	return string(text[max(0, len(text)-3000):])
+}
