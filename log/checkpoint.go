@@ -108,6 +108,9 @@ func (l *Log) writeCheckpointOf(c recovery.Checkpoint) error {
 		return err
 	}
 	l.marked.Store(!c.Clean)
+	if last := len(c.Segments) - 1; last >= 0 {
+		l.noted.Store(&reached{c.Segments[last].Base, c.Segments[last].Size})
+	}
 	l.dropSuperseded()
 	return nil
 }

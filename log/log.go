@@ -40,9 +40,10 @@ type Log struct {
 
 	openedAt int64 // base of the segment that was active at Open
 	commit   commit
-	marked   atomic.Bool // the checkpoint on disk does not claim a clean close
-	closed   atomic.Bool // for readers; mu.closed is for the others
-	closing  sync.Mutex  // held by Close, so that a second one waits for the first
+	marked   atomic.Bool             // the checkpoint on disk does not claim a clean close
+	noted    atomic.Pointer[reached] // what the checkpoint on disk says is durable, or more
+	closed   atomic.Bool             // for readers; mu.closed is for the others
+	closing  sync.Mutex              // held by Close, so that a second one waits for the first
 
 	compaction compaction
 	graves     graves

@@ -10,10 +10,15 @@ import (
 // Every says how often Maintain does what; zero is never.
 type Every struct {
 	Sync      time.Duration // make what was appended durable, and note it
-	SyncBytes int64         // make it durable once that many bytes were appended
+	SyncBytes int64         // make it durable once that many bytes were appended, and note it once those are 16 MiB
 	Retain    time.Duration // drop what Options.Retention lets go
 	Compact   time.Duration // compact, if it is worth it by Options.Compaction: see Dirty
 }
+
+// noteBytes is how much more SyncBytes makes durable before that is noted: a note,
+// which is three syncs, is little beside it, and to verify it at the next open takes
+// some milliseconds.
+const noteBytes = 16 << 20
 
 // lookAtBytes is how often Maintain looks whether SyncBytes were appended. To
 // be woken instead would cost every append a wake-up.
@@ -171,20 +176,23 @@ func (l *Log) appendedSince(r reached) (bytes int64) {
 	return bytes
 }
 
-// syncGrown syncs a log to which that many bytes were appended since then, and
-// returns what the next look should take for then: what it was, if that failed.
+// syncGrown syncs a log to which that many bytes were appended since then, notes
+// what is durable if that is worth it, and returns what the next look should take for
+// then: what it was, if the sync failed.
 func (l *Log) syncGrown(ctx context.Context, since reached, limit int64) (reached, error) {
 	now := l.reached()
-	switch {
-	case l.Durable() >= l.End(): // somebody else did
+	if l.Durable() < l.End() { // else somebody else did
+		if l.appendedSince(since) < limit {
+			return since, nil
+		}
+		if err := l.Sync(ctx); err != nil {
+			return since, err
+		}
+	}
+	if l.appendedSince(*l.noted.Load()) < noteBytes {
 		return now, nil
-	case l.appendedSince(since) < limit:
-		return since, nil
 	}
-	if err := l.Sync(ctx); err != nil {
-		return since, err
-	}
-	return now, nil
+	return now, l.Checkpoint(ctx)
 }
 
 // ticker is a time.Ticker, or one that never ticks.

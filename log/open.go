@@ -226,6 +226,8 @@ func (l *Log) takeState(r *recovery.Report, segments []*segment.Segment, s state
 		l.end.Store(r.End)
 		l.first.Store(r.LogStart) // before the set: see reader.seek
 		l.set.Store(newSet(segments))
+		opened := l.reached()
+		l.noted.Store(&opened)
 		l.durable.Store(r.RecoveryPoint)
 		l.highWatermark.Store(r.HighWatermark)
 		l.replicated.Store(l.opts.Mode == Follower)

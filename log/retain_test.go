@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/seglog/seglog/internal/vfs"
 	"github.com/seglog/seglog/log"
+	"github.com/seglog/seglog/recovery"
 	"github.com/seglog/seglog/retention"
 )
 
@@ -145,6 +147,35 @@ func TestMaintain(t *testing.T) {
 		assert.Equal(t, int64(1), l.Durable(), "1000 bytes are below the limit")
 		fill(t, l, 12)
 		soon(t, "2400 bytes are above", func() bool { return l.Durable() == 18 })
+		assert.NoError(t, stop())
+	})
+	t.Run("SyncBytes notes", func(t *testing.T) {
+		l, _, mem := inMem(t, log.Options{SegmentBytes: 64 << 20})
+		piece := rec(strings.Repeat("x", 256<<10))
+		add := func(n int) {
+			for range n {
+				_, err := l.Append(piece)
+				require.NoError(t, err)
+			}
+			soon(t, "it is durable", func() bool { return l.Durable() == l.End() })
+		}
+		noted := func() int64 {
+			c, err := recovery.ReadCheckpoint(mem, "log")
+			require.NoError(t, err)
+			return c.RecoveryPoint
+		}
+		stop := maintain(t, l, log.Every{SyncBytes: 1})
+		add(60)
+		time.Sleep(30 * time.Millisecond)
+		assert.Zero(t, noted(), "15 MiB are not worth a note")
+		add(5)
+		soon(t, "16 MiB are", func() bool { return noted() >= 64 })
+		at := noted()
+		add(int(at - 5)) // 15 MiB since
+		time.Sleep(30 * time.Millisecond)
+		assert.Equal(t, at, noted())
+		add(10)
+		soon(t, "16 MiB more", func() bool { return noted() >= at+64 })
 		assert.NoError(t, stop())
 	})
 	t.Run("Retain", func(t *testing.T) {
