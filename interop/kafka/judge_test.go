@@ -16,7 +16,8 @@ import (
 // toolTime bounds one call of a tool.
 const toolTime = 2 * time.Minute
 
-// judge is Kafka: its tools, and the consumer in testdata/Reader.java.
+// judge is Kafka: its tools, and its consumer, as testdata/Reader.java and
+// testdata/Consumer.java use it.
 type judge struct{ apache.Kafka }
 
 // findJudge makes Kafka ready, or says what is missing.
@@ -25,7 +26,7 @@ func findJudge(classes string) (judge, error) {
 	if err != nil {
 		return judge{}, err
 	}
-	k, err = k.Compile(context.Background(), classes, filepath.Join("testdata", "Reader.java"))
+	k, err = k.Compile(context.Background(), classes, filepath.Join("testdata", "Reader.java"), filepath.Join("testdata", "Consumer.java"))
 	return judge{k}, err
 }
 
