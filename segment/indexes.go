@@ -3,7 +3,6 @@ package segment
 import (
 	"errors"
 	"fmt"
-	"math"
 	"os"
 
 	"github.com/seglog/seglog/index"
@@ -71,7 +70,7 @@ func mapWhole(fs vfs.FS, name string, entry int64) ([]byte, vfs.Mapping, error) 
 // rebuildIndexes derives both indexes of a sealed segment from its log, and
 // writes them out where this process may write.
 func (s *Segment) rebuildIndexes(log []byte) (*index.Offsets, *index.Times, error) {
-	w, err := deriveIndexes(s.base, log, s.cfg.IndexInterval)
+	w, err := deriveIndexes(s.facts, log, s.cfg.IndexInterval)
 	if err == nil && !s.cfg.ReadOnly {
 		_ = s.cfg.writeIndexes(s.base, w) // they serve from memory
 	}
@@ -108,7 +107,7 @@ func Reindex(cfg *Config, f Facts) error {
 	if err != nil {
 		return err
 	}
-	w, err := deriveIndexes(f.Base, log.Bytes(), cfg.IndexInterval)
+	w, err := deriveIndexes(f, log.Bytes(), cfg.IndexInterval)
 	if err == nil {
 		err = cfg.writeIndexes(f.Base, w)
 	}
@@ -117,34 +116,34 @@ func Reindex(cfg *Config, f Facts) error {
 
 // deriveIndexes walks the batches of a whole log and builds its indexes in heap
 // memory.
-func deriveIndexes(base int64, log []byte, interval int64) (w index.Writer, err error) {
+func deriveIndexes(f Facts, log []byte, interval int64) (w index.Writer, err error) {
 	defer vfs.Unguard(vfs.Guard(), &err)
 	room := int64(len(log))/interval + 2
 	w = index.NewWriter(interval,
-		index.NewOffsets(base, make([]byte, room*index.OffsetEntrySize), 0),
-		index.NewTimes(base, make([]byte, room*index.TimeEntrySize), 0),
-		index.TimeEntry{Timestamp: -1, Offset: base})
-	extendIndexes(&w, base, log, 0)
+		index.NewOffsets(f.Base, make([]byte, room*index.OffsetEntrySize), 0),
+		index.NewTimes(f.Base, make([]byte, room*index.TimeEntrySize), 0),
+		index.TimeEntry{Timestamp: -1, Offset: f.Base})
+	extendIndexes(&w, f, log, 0)
 	return w, w.Close()
 }
 
 // extendIndexes walks the batches of log from the one at position on, verifies
-// them, and adds to the indexes what they do not have yet. Damage is passed over:
-// nothing leads to it.
-func extendIndexes(w *index.Writer, base int64, log []byte, position int64) {
+// them, and adds to the indexes what they do not have yet. Damage is passed over, a
+// batch of another segment too: nothing leads to it.
+func extendIndexes(w *index.Writer, f Facts, log []byte, position int64) {
 	known := w.Offsets.Last().Offset
 	if w.Offsets.Len() == 0 {
 		known--
 	}
-	next, end := base, base+math.MaxInt32+1
+	next := f.Base
 	for pos := position; pos < int64(len(log)); {
 		h, err := record.Parse(log[pos:])
 		bad := pos
 		if err == nil {
-			bad, err = CheckOrder(log, &h.BatchHeader, pos, next, end)
+			bad, err = CheckOrder(log, &h.BatchHeader, pos, next, f.Next)
 		}
 		if err != nil {
-			again, at, ok := Resync(log, bad, next, end)
+			again, at, ok := Resync(log, bad, next, f.Next)
 			if !ok {
 				return
 			}

@@ -145,7 +145,7 @@ func (s *Segment) resumeIndexes(w *writer, trusted int64) (err error) {
 	// Time entries are thinner, so the largest timestamp is only known up to
 	// the batch of the last of them: the walk starts there.
 	from, _ := o.Floor(t.Last().Offset)
-	extendIndexes(&w.indexes, s.base, w.log.mem[:f.Size], from.Position)
+	extendIndexes(&w.indexes, f, w.log.mem[:f.Size], from.Position)
 	if f.MaxTime > w.indexes.Max().Timestamp {
 		w.indexes.Observe(index.Batch{LastOffset: f.MaxTimeAt, MaxTimestamp: f.MaxTime}) // of a damaged batch, it may be
 	}
