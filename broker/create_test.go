@@ -76,7 +76,7 @@ func TestCreateTopicsFailing(t *testing.T) {
 		rule vfs.Rule
 		left []string
 	}{
-		"a directory":      {vfs.Rule{Op: vfs.OpMkdirAll, Path: "b-1", Err: broken}, []string{"a", "c"}},
+		"a directory":      {vfs.Rule{Op: vfs.OpMkdir, Path: "b-1", Err: broken}, []string{"a", "c"}},
 		"an epoch":         {vfs.Rule{Op: vfs.OpRename, Path: "leader-epoch-checkpoint", Count: 1, Err: broken}, []string{"b", "c"}},
 		"what is to be":    {vfs.Rule{Op: vfs.OpRename, Path: broker.StateFile, Count: 1, Err: broken}, nil},
 		"what is there":    {vfs.Rule{Op: vfs.OpRename, Path: broker.StateFile, After: 1, Count: 1, Err: broken}, nil},

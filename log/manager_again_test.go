@@ -89,7 +89,7 @@ func TestManagerCreatedAgain(t *testing.T) {
 			if name == "beside a future copy" {
 				require.NoError(t, m.Close())
 				future := "data/a-0." + strings.Repeat("0f", 16) + "-future"
-				require.NoError(t, built.MkdirAll(future, 0o755))
+				require.NoError(t, vfs.MkdirAll(built, future, 0o755))
 				require.NoError(t, built.SyncDir("data"))
 			}
 			stops := map[string]func(*vfs.Mem) *vfs.Mem{"kill": (*vfs.Mem).Kill}

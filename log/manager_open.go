@@ -64,7 +64,7 @@ func OpenManager(ctx context.Context, dir string, o ManagerOptions) (_ *Manager,
 // starts beside us.
 func (m *Manager) lock() error {
 	fsys := m.opts.Log.Env.FS
-	if err := fsys.MkdirAll(m.dir, 0o755); err != nil {
+	if err := vfs.MkdirAll(fsys, m.dir, 0o755); err != nil {
 		return err
 	}
 	ours, err := fsys.Lock(filepath.Join(m.dir, LockName))

@@ -37,7 +37,7 @@ func (m *Manager) Create(ctx context.Context, name string, id TopicID) (*Log, er
 		return nil, err
 	}
 	fsys, dir := m.opts.Log.Env.FS, filepath.Join(m.dir, name)
-	if err := fsys.MkdirAll(dir, 0o755); err != nil {
+	if err := vfs.MkdirAll(fsys, dir, 0o755); err != nil {
 		return nil, err
 	}
 	if id != (TopicID{}) {

@@ -76,7 +76,7 @@ func text(t testing.TB, fsys vfs.FS, name string) string {
 
 func write(t testing.TB, fsys vfs.FS, name, content string) {
 	t.Helper()
-	require.NoError(t, fsys.MkdirAll(filepath.Dir(name), 0o755))
+	require.NoError(t, vfs.MkdirAll(fsys, filepath.Dir(name), 0o755))
 	require.NoError(t, vfs.WriteFile(fsys, name, []byte(content)))
 }
 

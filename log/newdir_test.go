@@ -13,7 +13,7 @@ import (
 // it is called that. With a checkpoint there is nothing to do.
 func TestDirectoryOfAKilledProcess(t *testing.T) {
 	mem := vfs.NewMem()
-	require.NoError(t, mem.MkdirAll("topics/log", 0o755))
+	require.NoError(t, vfs.MkdirAll(mem, "topics/log", 0o755))
 	faulty := vfs.NewFaulty(mem)
 	synced := 0
 	faulty.Trace = func(c vfs.Call) {

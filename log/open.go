@@ -61,7 +61,7 @@ func open(ctx context.Context, dir string, o Options) (*Log, error) {
 }
 
 func (l *Log) openWritable(ctx context.Context) (err error) {
-	if err := l.cfg.FS.MkdirAll(l.dir, 0o755); err != nil {
+	if err := vfs.MkdirAll(l.cfg.FS, l.dir, 0o755); err != nil {
 		return err
 	}
 	if l.lock, err = l.cfg.FS.Lock(filepath.Join(l.dir, LockName)); err != nil {

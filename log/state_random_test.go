@@ -84,7 +84,7 @@ func step(t *testing.T, l *log.Log, r *rand.Rand) {
 func agrees(t *testing.T, l *log.Log, m *vfs.Mem, o log.Options, seed uint64) {
 	t.Helper()
 	bare := vfs.NewMem()
-	require.NoError(t, bare.MkdirAll("log", 0o755))
+	require.NoError(t, vfs.MkdirAll(bare, "log", 0o755))
 	entries, err := m.ReadDir("log")
 	require.NoError(t, err)
 	for _, e := range entries {

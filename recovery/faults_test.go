@@ -39,7 +39,7 @@ func TestPitfallD1NoRoom(t *testing.T) {
 			f := vfs.NewFaulty(m)
 			f.Add(vfs.Rule{Op: vfs.OpAllocate | vfs.OpWriteAt, Err: syscall.ENOSPC})
 			f.Add(vfs.Rule{Op: vfs.OpCreate, Path: "*.tmp", Err: syscall.ENOSPC})
-			f.Add(vfs.Rule{Op: vfs.OpMkdirAll | vfs.OpSyncDir}) // counted only
+			f.Add(vfs.Rule{Op: vfs.OpMkdir | vfs.OpSyncDir}) // counted only
 			return f, f.Clear
 		},
 	} {

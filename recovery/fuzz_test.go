@@ -80,7 +80,7 @@ func recoverAnything(t *testing.T, first, second []byte, base int64, offsets, ti
 	// A checkpoint that does not hold is one that is not believed; one that
 	// does is what this engine wrote, and not for a fuzzer to make up.
 	m := vfs.NewMem()
-	require.NoError(t, m.MkdirAll(dir, 0o755))
+	require.NoError(t, vfs.MkdirAll(m, dir, 0o755))
 	put(t, m, segment.Name(0, segment.LogSuffix), first)
 	if base > 0 {
 		put(t, m, segment.Name(base, segment.LogSuffix), second)

@@ -230,7 +230,7 @@ func foreign(t testing.TB, n int) (*vfs.Mem, []log.SegmentInfo) {
 func copyOf(t testing.TB, m *vfs.Mem) *vfs.Mem {
 	t.Helper()
 	c := vfs.NewMem()
-	require.NoError(t, c.MkdirAll(dir, 0o755))
+	require.NoError(t, vfs.MkdirAll(c, dir, 0o755))
 	for _, name := range names(t, m) {
 		put(t, c, name, content(t, m, name))
 	}

@@ -225,7 +225,7 @@ func TestTornOffsetBehindAGap(t *testing.T) {
 	second := gapped(t, 3, 1, 0)
 	clear(second[:4])
 	m := vfs.NewMem()
-	require.NoError(t, m.MkdirAll(dir, 0o755))
+	require.NoError(t, vfs.MkdirAll(m, dir, 0o755))
 	record.SetBaseOffset(second, 0x7_0000_0000)
 	clear(second[:4]) // of 0x7_0000_0000 nothing is left
 	put(t, m, logName(0), append(first, second...))

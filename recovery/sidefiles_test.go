@@ -159,7 +159,7 @@ func TestCheckpointRoundTrip(t *testing.T) {
 		}},
 	} {
 		m := vfs.NewMem()
-		require.NoError(t, m.MkdirAll(dir, 0o755))
+		require.NoError(t, vfs.MkdirAll(m, dir, 0o755))
 		require.NoError(t, recovery.WriteCheckpoint(m, dir, &c))
 		got, err := recovery.ReadCheckpoint(m, dir)
 		require.NoError(t, err)
@@ -175,7 +175,7 @@ func TestCheckpointRoundTrip(t *testing.T) {
 		}
 	}
 	m := vfs.NewMem()
-	require.NoError(t, m.MkdirAll(dir, 0o755))
+	require.NoError(t, vfs.MkdirAll(m, dir, 0o755))
 	_, err := recovery.ReadCheckpoint(m, dir)
 	require.NotErrorIs(t, err, record.ErrCorrupt)
 }

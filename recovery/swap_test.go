@@ -126,7 +126,7 @@ func (p replacing) states() (list []map[string][]byte, done []bool) {
 func disk(t testing.TB, files map[string][]byte) *vfs.Mem {
 	t.Helper()
 	m := vfs.NewMem()
-	require.NoError(t, m.MkdirAll(dir, 0o755))
+	require.NoError(t, vfs.MkdirAll(m, dir, 0o755))
 	for name, b := range files {
 		put(t, m, name, b)
 	}

@@ -19,7 +19,7 @@ const dir = "log"
 func world(t testing.TB) *vfs.Mem {
 	t.Helper()
 	fs := vfs.NewMem()
-	require.NoError(t, fs.MkdirAll(dir, 0o755))
+	require.NoError(t, vfs.MkdirAll(fs, dir, 0o755))
 	return fs
 }
 

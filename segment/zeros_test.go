@@ -32,7 +32,7 @@ func writes(t *testing.T) (s *Segment, wrote *[]vfs.Call) {
 	t.Helper()
 	wrote = new([]vfs.Call)
 	fs := vfs.NewFaulty(vfs.NewMem())
-	require.NoError(t, fs.MkdirAll("log", 0o755))
+	require.NoError(t, vfs.MkdirAll(fs, "log", 0o755))
 	fs.Trace = func(c vfs.Call) {
 		if c.Op == vfs.OpWriteAt && filepath.Ext(c.Name) == LogSuffix {
 			*wrote = append(*wrote, c)

@@ -106,8 +106,8 @@ var modes = []struct {
 // when it is made again.
 var lasting = map[string]vfs.Op{
 	"EIO":    vfs.AnyOp,
-	"ENOSPC": vfs.OpCreate | vfs.OpMkdirAll | vfs.OpRename | vfs.OpWriteAt | vfs.OpAllocate | vfs.OpSync | vfs.OpSyncDir,
-	"EDQUOT": vfs.OpCreate | vfs.OpMkdirAll | vfs.OpRename | vfs.OpWriteAt | vfs.OpAllocate,
+	"ENOSPC": vfs.OpCreate | vfs.OpMkdir | vfs.OpRename | vfs.OpWriteAt | vfs.OpAllocate | vfs.OpSync | vfs.OpSyncDir,
+	"EDQUOT": vfs.OpCreate | vfs.OpMkdir | vfs.OpRename | vfs.OpWriteAt | vfs.OpAllocate,
 	"EMFILE": vfs.OpOpen | vfs.OpCreate | vfs.OpReadDir | vfs.OpLock | vfs.OpSyncDir,
 }
 

@@ -3,7 +3,6 @@ package work
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/seglog/seglog/internal/vfs"
@@ -50,13 +49,6 @@ func (b broken) OpenFile(name string, flag int, perm fs.FileMode) (vfs.File, err
 		return f, err
 	}
 	return unsynced{f}, nil
-}
-
-func (b broken) MkdirAll(name string, perm fs.FileMode) error {
-	if b.names {
-		return os.MkdirAll(name, perm)
-	}
-	return b.FS.MkdirAll(name, perm)
 }
 
 func (b broken) SyncDir(name string) error {

@@ -115,7 +115,7 @@ func TestPitfallM2Offsets(t *testing.T) {
 		require.Equal(t, want, got, "%q", text)
 	}
 	m := vfs.NewMem()
-	require.NoError(t, m.MkdirAll("d", 0o755))
+	require.NoError(t, vfs.MkdirAll(m, "d", 0o755))
 	got, err := kafkadir.ReadOffsets(m, "d", kafkadir.LogStartFile)
 	require.NoError(t, err)
 	require.Empty(t, got)
@@ -162,7 +162,7 @@ func TestDecodeMeta(t *testing.T) {
 
 func TestTopicID(t *testing.T) {
 	m := vfs.NewMem()
-	require.NoError(t, m.MkdirAll("t-0", 0o755))
+	require.NoError(t, vfs.MkdirAll(m, "t-0", 0o755))
 	none, err := kafkadir.ReadTopicID(m, "t-0")
 	require.NoError(t, err)
 	require.Zero(t, none)

@@ -37,6 +37,7 @@ func TestConformance(t *testing.T) {
 		"rename over":        testRenameOver,
 		"removed but in use": testRemovedInUse,
 		"directories":        testDirectories,
+		"mkdir":              testMkdir,
 		"lock":               testLock,
 		"modification time":  testModTime,
 		"boot":               testBoot,
@@ -60,7 +61,7 @@ func TestConformance(t *testing.T) {
 func newMemDir(t *testing.T, fsys FS) (FS, string) {
 	t.Helper()
 	dir := filepath.FromSlash("/data/topic-0")
-	must(t, fsys.MkdirAll(dir, 0o755))
+	must(t, MkdirAll(fsys, dir, 0o755))
 	return fsys, dir
 }
 
@@ -257,8 +258,8 @@ func testRemovedInUse(t *testing.T, fsys FS, dir string) {
 
 func testDirectories(t *testing.T, fsys FS, dir string) {
 	sub := filepath.Join(dir, "x", "y")
-	must(t, fsys.MkdirAll(sub, 0o755))
-	must(t, fsys.MkdirAll(sub, 0o755))
+	must(t, MkdirAll(fsys, sub, 0o755))
+	must(t, MkdirAll(fsys, sub, 0o755))
 	for _, name := range []string{"c", "a", "b"} {
 		write(t, create(t, fsys, filepath.Join(sub, name)), 0, name+name)
 	}
@@ -281,7 +282,7 @@ func testDirectories(t *testing.T, fsys FS, dir string) {
 	if err := fsys.Remove(sub); err == nil {
 		t.Error("removed a directory that is not empty")
 	}
-	if err := fsys.MkdirAll(filepath.Join(sub, "a", "b"), 0o755); err == nil {
+	if err := MkdirAll(fsys, filepath.Join(sub, "a", "b"), 0o755); err == nil {
 		t.Error("made a directory in a file")
 	}
 	must(t, fsys.Rename(filepath.Join(dir, "x"), filepath.Join(dir, "z")))

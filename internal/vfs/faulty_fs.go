@@ -25,12 +25,12 @@ func (f *Faulty) OpenFile(name string, flag int, perm fs.FileMode) (File, error)
 	return &faultyFile{f: f, below: file}, nil
 }
 
-// MkdirAll implements FS.
-func (f *Faulty) MkdirAll(name string, perm fs.FileMode) error {
-	if _, err := f.enter(Call{Op: OpMkdirAll, Name: name}); err != nil {
+// Mkdir implements FS.
+func (f *Faulty) Mkdir(name string, perm fs.FileMode) error {
+	if _, err := f.enter(Call{Op: OpMkdir, Name: name}); err != nil {
 		return err
 	}
-	return f.below.MkdirAll(name, perm)
+	return f.below.Mkdir(name, perm)
 }
 
 // Rename implements FS.

@@ -14,7 +14,7 @@ type Op uint32
 const (
 	OpOpen Op = 1 << iota
 	OpCreate
-	OpMkdirAll
+	OpMkdir
 	OpRename
 	OpRemove
 	OpReadDir
@@ -37,11 +37,11 @@ const (
 // AnyOp is every operation, and ChangeOp those that change what is stored.
 const (
 	AnyOp    = opEnd - 1
-	ChangeOp = OpCreate | OpMkdirAll | OpRename | OpRemove | OpSyncDir | OpWriteAt | OpTruncate | OpAllocate | OpSync | OpSetModTime
+	ChangeOp = OpCreate | OpMkdir | OpRename | OpRemove | OpSyncDir | OpWriteAt | OpTruncate | OpAllocate | OpSync | OpSetModTime
 )
 
 var opNames = [...]string{
-	"open", "create", "mkdirall", "rename", "remove", "readdir", "stat", "syncdir", "lock",
+	"open", "create", "mkdir", "rename", "remove", "readdir", "stat", "syncdir", "lock",
 	"read", "write", "close", "size", "truncate", "allocate", "sync", "map", "unmap", "setmodtime",
 }
 

@@ -21,7 +21,7 @@ func everything(t *testing.T, fsys FS) (failed []error) {
 		}
 		return err == nil
 	}
-	note(fsys.MkdirAll("/d", 0o755))
+	note(fsys.Mkdir("/d", 0o755))
 	f, err := fsys.OpenFile("/d/a.log", os.O_RDWR|os.O_CREATE, 0o644)
 	if note(err) {
 		_, err = f.WriteAt([]byte("0123456789"), 0)
@@ -196,7 +196,7 @@ func TestFaultyTrace(t *testing.T) {
 func TestPitfallW3WindowsSharing(t *testing.T) {
 	for _, below := range []FS{NewMem(), OS} {
 		dir := t.TempDir()
-		must(t, below.MkdirAll(dir, 0o755))
+		must(t, MkdirAll(below, dir, 0o755))
 		a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
 		f := NewFaulty(below)
 		f.WindowsSharing = true

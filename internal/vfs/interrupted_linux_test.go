@@ -90,7 +90,7 @@ func everyCall(dir string) (failed []error) {
 		}
 		return err == nil
 	}
-	note(OS.MkdirAll(dir, 0o755))
+	note(MkdirAll(OS, dir, 0o755))
 	name := filepath.Join(dir, "a")
 	f, err := OS.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if !note(err) {

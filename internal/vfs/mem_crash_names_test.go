@@ -78,7 +78,7 @@ func unsyncedFile(t *testing.T, m *Mem, name, content string) File {
 func TestSyncDirHoldsAcrossDirectories(t *testing.T) {
 	m := NewMem()
 	for _, dir := range []string{"1", "2", "3"} {
-		must(t, m.MkdirAll(dir, 0o755))
+		must(t, MkdirAll(m, dir, 0o755))
 	}
 	must(t, unsyncedFile(t, m, "1/a", "A").Sync())
 	must(t, m.Rename("1/a", "2/a"))

@@ -8,27 +8,24 @@ import (
 	"time"
 )
 
-// MkdirAll implements FS.
-func (m *Mem) MkdirAll(name string, perm fs.FileMode) error {
+// Mkdir implements FS.
+func (m *Mem) Mkdir(name string, perm fs.FileMode) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.mu.dead {
-		return &fs.PathError{Op: "mkdir", Path: name, Err: ErrCrashed}
+	n, p := m.mu.live.find(name)
+	var err error
+	switch {
+	case m.mu.dead:
+		err = ErrCrashed
+	case n != nil:
+		err = fs.ErrExist
+	case p.dir == nil:
+		err = fs.ErrNotExist
+	default:
+		m.changeLocked(nameChange{node: m.newNodeLocked(fs.ModeDir | perm.Perm()), to: p})
+		return nil
 	}
-	dir := m.mu.live.root
-	for _, component := range components(name) {
-		p := place{dir, component}
-		dir = m.mu.live.in[p.dir][p.name]
-		if dir == nil {
-			dir = m.newNodeLocked(fs.ModeDir | perm.Perm())
-			m.changeLocked(nameChange{node: dir, to: p})
-			m.settleNamesLocked(func(c nameChange) bool { return c.node == dir })
-		}
-		if !dir.isDir() {
-			return &fs.PathError{Op: "mkdir", Path: name, Err: syscall.ENOTDIR}
-		}
-	}
-	return nil
+	return &fs.PathError{Op: "mkdir", Path: name, Err: err}
 }
 
 // Rename implements FS. It moves directories, too, but over nothing.

@@ -1,12 +1,9 @@
 package vfs
 
 import (
-	"errors"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"slices"
 	"time"
 )
 
@@ -23,37 +20,7 @@ func (osFS) OpenFile(name string, flag int, perm fs.FileMode) (File, error) {
 	return &osFile{f: f}, nil
 }
 
-func (fsys osFS) MkdirAll(name string, perm fs.FileMode) error {
-	var missing []string // innermost first
-	dir := filepath.Clean(name)
-	for ; ; dir = filepath.Dir(dir) {
-		_, err := os.Stat(dir)
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		missing = append(missing, dir)
-	}
-	if len(missing) == 0 {
-		return os.MkdirAll(name, perm) // or says that it is no directory
-	}
-	// Who made that one may have been killed before it was durable.
-	if err := fsys.SyncDir(filepath.Dir(dir)); err != nil && !errors.Is(err, fs.ErrPermission) {
-		return err
-	}
-	for _, dir := range slices.Backward(missing) {
-		if err := os.Mkdir(dir, perm); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		if err := fsys.SyncDir(filepath.Dir(dir)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
+func (osFS) Mkdir(name string, perm fs.FileMode) error  { return os.Mkdir(name, perm) }
 func (osFS) Rename(oldname, newname string) error       { return os.Rename(oldname, newname) }
 func (osFS) Remove(name string) error                   { return os.Remove(name) }
 func (osFS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }

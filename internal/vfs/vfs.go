@@ -23,9 +23,9 @@ type FS interface {
 	// OpenFile opens a file as os.OpenFile does; flag is made of os.O_RDONLY,
 	// os.O_RDWR, os.O_CREATE, os.O_EXCL and os.O_TRUNC.
 	OpenFile(name string, flag int, perm fs.FileMode) (File, error)
-	// MkdirAll makes a directory and its missing parents, and makes the names
-	// it added durable.
-	MkdirAll(name string, perm fs.FileMode) error
+	// Mkdir makes a directory in one that is there. One of that name is
+	// fs.ErrExist, as is a file.
+	Mkdir(name string, perm fs.FileMode) error
 	// Rename moves a file over any file of the new name, atomically.
 	Rename(oldname, newname string) error
 	// Remove unlinks a file. Open files and mappings of it stay valid. The

@@ -36,7 +36,7 @@ type disk struct {
 }
 
 func newDisk(t testing.TB, fsys vfs.FS, dir string, segmentBytes int64) *disk {
-	require.NoError(t, fsys.MkdirAll(dir, 0o755))
+	require.NoError(t, vfs.MkdirAll(fsys, dir, 0o755))
 	return &disk{t: t, now: noon, cfg: &segment.Config{FS: fsys, Dir: dir, Bytes: segmentBytes, IndexInterval: 4096,
 		MaxBatchBytes: record.DefaultMaxBytes, Cache: segment.NewCache(16), Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"regexp"
 	"runtime/debug"
 	"time"
@@ -108,20 +109,44 @@ func runMachine(x *machine) (failure *Failure) {
 func (x *machine) run() {
 	if x.plan.Workload == OneLog {
 		x.part = x.newPart("topic-0", x.plan.stream(settingsStream))
-		x.dir, x.unit, x.parts = x.name, x.set.unit, []*part{x.part}
+		x.dir, x.unit, x.parts = filepath.Join(root, x.name), x.set.unit, []*part{x.part}
 	} else {
 		x.unit = anyUnit(x.plan.stream(settingsStream))
 	}
-	x.fs = x.wrap(vfs.NewMem())
-	x.where = "open"
-	x.must(x.start(), "Open of a new directory")
+	x.begin()
 	for _, s := range x.plan.Steps {
 		x.step(s)
 	}
-	x.r, x.where = x.plan.stream(1<<33), "close"
+	x.r, x.where = x.plan.stream(closeStream), "close"
 	x.close()
 	x.open()
 	x.each(x.check)
+}
+
+// begin opens new directories, where nothing is yet. It goes with step 0: without
+// that the machine is not stopped here.
+func (x *machine) begin() {
+	x.fs = x.wrap(vfs.NewMem())
+	x.r, x.where = x.plan.stream(beginStream), "begin"
+	first := Step{NoCut: true}
+	if len(x.plan.Steps) > 0 && x.plan.Steps[0].Number == 0 {
+		first = x.plan.Steps[0]
+	}
+	stop, f := x.light(8 + 12*x.r.IntN(2)) // the directories are made first
+	f.power = x.r.IntN(2) == 0
+	if stop && !first.NoCut {
+		x.fuse = f
+	} else {
+		x.back = writeback{}
+	}
+	err := x.start()
+	if x.image != nil {
+		x.restart(!first.NoNest)
+		return
+	}
+	x.must(err, "Open of a new directory")
+	x.stats.took("begin", x.events)
+	x.fuse, x.back = fuse{}, writeback{}
 }
 
 func (x *machine) clock() time.Time { return x.now }

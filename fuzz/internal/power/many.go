@@ -14,7 +14,8 @@ import (
 	"github.com/seglog/seglog/retention/compact"
 )
 
-const root = "data"
+// root is the directory of the logs, in one that is made with it.
+const root = "disk/data"
 
 // many is what there is of a machine with several logs: the directory of a
 // Manager.

@@ -50,8 +50,13 @@ func NewPlan(w Workload, seed uint64) Plan {
 
 // The streams of a seed that are no step's.
 const (
-	lengthStream = 1<<32 + iota
-	settingsStream
+	lengthStream   = 1<<32 + iota
+	settingsStream // and a partition's, by the step that makes it
+)
+
+const (
+	closeStream = 1<<33 + iota
+	beginStream
 )
 
 func (p Plan) stream(n uint64) *rand.Rand { return rand.New(rand.NewPCG(p.Seed, n)) }
