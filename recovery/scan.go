@@ -132,26 +132,18 @@ func (s *scanned) walk(ctx context.Context, name string, log []byte) error {
 		tell(pos, tellBytes)
 		ahead.batch(pos)
 		b, bad, err := s.batch(log, pos)
-		if err != nil {
-			// Once and for all: a process that appends goes on meanwhile, and a batch
-			// that was unfinished would soon be one that others follow.
-			if s.unfinished = isUnfinished(log, pos); !s.unfinished {
-				b, bad, err = s.batch(log, pos) // it may just have been finished
-			}
-		}
 		if errors.Is(err, record.ErrUnsupportedMagic) {
 			return fmt.Errorf("%s at position %d: %w", name, pos, err)
 		}
 		if err != nil {
-			before := *s
-			s.classify(log, bad, err)
-			if _, _, err := s.batch(log, pos); err == nil && s.resume >= 0 {
-				// Others follow by now, and with them it is whole: it was being appended.
-				*s = before
-				s.unfinished = false
-				continue
+			ended := *s
+			ended.classify(log, bad, err)
+			// A process that appends goes on meanwhile: what was being copied is whole
+			// by the time that others follow, so it is looked at again behind them.
+			if b, _, err = s.batch(log, pos); err != nil {
+				*s = ended
+				return nil
 			}
-			return nil
 		}
 		if s.limited && b.NextOffset() > s.limit {
 			s.ending = endsDropped
@@ -212,6 +204,8 @@ const sectorSize = 512
 // again is behind the batch at bad.
 func (s *scanned) classify(log []byte, bad int64, err error) {
 	pos, f := s.facts.Size+s.excised, &s.facts
+	// First: it would soon be a batch that others follow.
+	s.unfinished = isUnfinished(log, pos)
 	if lastNonZero(log[pos:]) == 0 {
 		s.ending = endsZero
 		return
