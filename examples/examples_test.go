@@ -133,10 +133,10 @@ func TestReadKafka(t *testing.T) {
 // TestTour runs the README's first command.
 func TestTour(t *testing.T) {
 	if testing.Short() {
-		t.Skip("short")
+		t.Skip("THE TOUR WAS NOT TAKEN: the run is to be short")
 	}
 	if runtime.GOOS == "windows" {
-		t.Skip("the tour's commands are for a Unix shell")
+		t.Skip("THE TOUR WAS NOT TAKEN: its commands are for a Unix shell")
 	}
 	out := run(t, time.Minute, "tour")
 	for _, part := range []string{"$ kill -9", "byte for byte the first ones of the input", "the same", "That was all"} {

@@ -26,8 +26,8 @@ func TestPitfallP1FileCutUnderUs(t *testing.T) {
 		{0, "log"}, {0, "index"}, {0, "timeindex"}, // sealed
 		{2, "log"}, {2, "index"}, {2, "timeindex"}, // active
 	} {
-		for _, to := range []int64{0, 4096} {
-			t.Run(fmt.Sprintf("%d.%s to %d", c.base, c.suffix, to), func(t *testing.T) {
+		for where, most := range map[string]int64{"to nothing": 0, "in the middle": 4096} {
+			t.Run(fmt.Sprintf("%d.%s %s", c.base, c.suffix, where), func(t *testing.T) {
 				dir := t.TempDir()
 				l, err := log.Open(ctx, dir, log.Options{SegmentBytes: 32 << 10, IndexInterval: 1})
 				require.NoError(t, err)
@@ -41,10 +41,7 @@ func TestPitfallP1FileCutUnderUs(t *testing.T) {
 				path := filepath.Join(dir, fmt.Sprintf("%020d.%s", at, c.suffix))
 				info, err := os.Stat(path)
 				require.NoError(t, err)
-				if info.Size() <= to {
-					t.Skip("not that long")
-				}
-				require.NoError(t, os.Truncate(path, to))
+				require.NoError(t, os.Truncate(path, min(most, info.Size()/2)))
 
 				sane := func(what string, err error) {
 					t.Helper()

@@ -113,7 +113,7 @@ func TestPitfallP4UnmappedBytesArePoison(t *testing.T) {
 
 func TestMemSeesStoresPastTheEnd(t *testing.T) {
 	if !invariants.Enabled {
-		t.Skip("needs -tags invariants")
+		t.Skip("NOTHING IS CHECKED HERE: go test -tags invariants")
 	}
 	f := create(t, NewMem(), "a")
 	b := mapFile(t, f, 1000, true)
