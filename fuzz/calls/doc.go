@@ -9,7 +9,7 @@
 //	go test ./fuzz/calls -all -mode twice one of the modes: once, twice, stays
 //	go test ./fuzz/calls -all -within 60s -seed 0   any, as many as there is time for
 //	go test ./fuzz/calls -seed 7          another sample; 0 is a new one, told by its seed
-//	go test ./fuzz/calls -run 'TestEachCall/roll$' -call 12 -error ENOSPC -mode once -v
+//	go test ./fuzz/calls -run 'TestEachCall/append$/^rolls$' -call 20 -error ENOSPC -mode once -v
 //
 // An operation is run once without a fault to list its calls. Then for every
 // call and error, on a fresh copy of the same state:

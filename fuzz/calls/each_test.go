@@ -51,6 +51,9 @@ func TestEachCall(t *testing.T) {
 		})
 	}
 	t.Logf("%d runs", runs)
+	if *onlyCall >= 0 && runs == 0 {
+		t.Error("no operation has such a call, or it cannot fail so")
+	}
 }
 
 // oneIn of the runs that there can be is in the sample, by mode.

@@ -9,5 +9,5 @@
 //	go test ./fuzz/rot                        a bit here and there
 //	go test ./fuzz/rot -every 1 -timeout 1h   every bit, in every state
 //	go test ./fuzz/rot -every 1 -on 1 -timeout 3h   and each log that opens goes on
-//	go test ./fuzz/rot -run TestLarge -n 2000 -seed 7   stretches of a larger log: others, and more of them
+//	go test ./fuzz/rot -run TestLarge -harms 2000 -seed 7   stretches of a larger log: others, and more of them
 package rot

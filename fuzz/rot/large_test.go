@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	number = flag.Int("n", 40, "TestLarge: so many harms in each state")
+	number = flag.Int("harms", 40, "TestLarge: so many harms in each state")
 	seed   = flag.Uint64("seed", 1, "TestLarge: of the first of them")
 )
 
