@@ -126,8 +126,8 @@ func (m *matrix) run(ctx context.Context, at int) error {
 	limit := make(chan struct{}, at)
 	var wg sync.WaitGroup
 	for i, r := range m.rows {
+		limit <- struct{}{}
 		wg.Go(func() {
-			limit <- struct{}{}
 			defer func() { <-limit }()
 			cells[i] = m.row(ctx, b.addr, r)
 		})

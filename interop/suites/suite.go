@@ -28,7 +28,7 @@ const (
 	skip result = "skip"
 )
 
-var suites = map[string]suite{"kgo": kgo, "kafka-go": kafkaGo, "librdkafka": librdkafka}
+var suites = map[string]suite{"kgo": kgo, "kafka-go": kafkaGo, "librdkafka": librdkafka, "librdkafka-noautocreate": librdkafkaNoAutoCreate}
 
 // tally is how the tests of a run ended.
 type tally struct {
