@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"iter"
 	"slices"
 
 	"github.com/seglog/seglog/internal/invariants"
@@ -233,98 +232,6 @@ func (r *reader) skip(d *DamageError) bool {
 		return false
 	}
 	r.seg, r.pos, r.low, r.next = next, 0, next.Base(), max(r.next, next.Base())
-	return true
-}
-
-// records walks the records that the level shows; where they end it asks wait,
-// which returns nil when the level's bound has reached want, or the log was cut
-// below next.
-func (l *Log) records(level Isolation, offset int64, wait func(next, want int64) error) iter.Seq2[record.Record, error] {
-	return func(yield func(record.Record, error) bool) {
-		r := reader{l: l, place: place{next: offset}}
-		var m memory
-		for {
-			from := r.next
-			h, buf, err := r.batch(level, m.room())
-			if err == nil {
-				m.took(buf, r.b.Codec() == record.None)
-				if !h.hides(&r.b.BatchHeader) && !r.yield(from, yield) {
-					return
-				}
-				continue
-			}
-			if err == io.EOF {
-				if err = wait(from, max(from+1, r.b.NextOffset())); err == nil {
-					continue
-				}
-				if err == io.EOF {
-					return
-				}
-			}
-			var damage *DamageError
-			if !yield(record.Record{}, err) || !errors.As(err, &damage) || !r.skip(damage) {
-				return
-			}
-		}
-	}
-}
-
-// memory is what batches are read into whose records the caller keeps: small ones
-// share a block, so that not each of them is an allocation of its own. One that is
-// compressed is only read there to be decompressed elsewhere, and the next one
-// comes over it.
-//
-// The first two batches, often all there are, have memory of their own; then the
-// blocks double.
-type memory struct {
-	free  []byte
-	block int // the size of the last one
-	asked int // how often for room
-}
-
-// The largest block is small, since one record that is kept keeps all of it.
-const firstBlock, lastBlock = 1 << 10, 8 << 10
-
-func (m *memory) room() []byte {
-	if m.asked++; m.asked > 2 && cap(m.free) <= m.block/16 {
-		m.block = min(max(2*m.block, firstBlock), lastBlock)
-		m.free = make([]byte, 0, m.block)
-	}
-	return m.free
-}
-
-// took says that a batch is in buf, which is room, or memory of its own where that
-// was too small; keep that its records are there.
-func (m *memory) took(buf []byte, keep bool) {
-	switch {
-	case !keep:
-		m.free = buf[:0]
-	case len(buf) <= cap(m.free):
-		m.free = m.free[len(buf):len(buf):cap(m.free)]
-	case len(buf) <= lastBlock/16:
-		m.free = nil // what is left is for no batch like this one
-	}
-}
-
-// yield yields the records at or above from of the batch just read, which own
-// their memory: the batch was copied for them, and a decoder is used for one
-// batch alone.
-func (r *reader) yield(from int64, yield func(record.Record, error) bool) bool {
-	d := record.Decoder{MaxBytes: r.l.opts.MaxBatchBytes}
-	for rec, err := range d.Records(r.b) {
-		if err != nil {
-			return yield(record.Record{}, r.undecodable(from, err))
-		}
-		if rec.Offset < from {
-			continue
-		}
-		if len(rec.Headers) > 0 {
-			rec.Headers = slices.Clone(rec.Headers)
-		}
-		if !yield(rec, nil) {
-			return false
-		}
-	}
 	return true
 }
 

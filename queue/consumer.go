@@ -1,8 +1,8 @@
 package queue
 
 import (
-	"container/heap"
 	"errors"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,48 +19,51 @@ type consumer struct {
 
 	mu sync.Mutex
 	place
-	done    spans               // at or above the floor
-	written map[int64]bool      // blocks that have a record
-	next    int64               // where messages have not been looked at
-	ahead   []record.Record     // read from next on
-	room    []record.Record     // what ahead is in
-	entries map[int64]*entry    // looked at and not done
-	ready   byOffset            // of these, to be delivered now
-	timed   byTime              // of these, out or delayed
-	keys    map[string][]*entry // with ByKey: those of each key, in order; the first holds up the others
+	forgotten bool                // by Forget: another has its name, or none
+	done      spans               // at or above the floor
+	blocks    blocks              // what was delivered and is not done
+	next      int64               // where messages have not been looked at
+	cursor    *log.Cursor         // there; nil: to be made
+	read      record.Record       // the message that is being looked at
+	met       int                 // entries: looked at and not done
+	ready     byOffset            // of these, to be delivered now
+	timed     byTime              // of these, out or delayed
+	keys      map[string][]*entry // with ByKey: those of each key, in order; the first holds up the others
+	past      []attempt           // delivered before this opening and not looked at yet, by offset
 
-	// Messages that were delivered and are not done, by block; of those in
-	// past, from before this opening, there is no entry yet.
-	delivered map[int64]map[int64]bool
-	spare     map[int64]bool // for delivered: one that was emptied
-	past      map[int64]attempt
-}
-
-// entry is a message that was looked at and is not done.
-type entry struct {
-	offset     int64
-	deliveries int
-	key        string
-	keyed      bool // in keys
-	out        bool
-	at         time.Time      // when it is back, if out, or due
-	delivery   uint64         // counts its deliveries in this opening
-	heap       heap.Interface // ready or timed; nil if it is in neither
-	index      int
+	deliveries uint64   // in this opening
+	free       []*entry // to be used again
+	writing    writing
 }
 
 func newConsumer(q *Queue, name string, p place) *consumer {
-	c := &consumer{q: q, name: name, place: p, written: make(map[int64]bool)}
+	c := &consumer{q: q, name: name, place: p, keys: make(map[string][]*entry), writing: writing{key: placeKey(name)}}
 	c.forgetLocked()
 	return c
 }
 
 // forgetLocked lets go of everything that is looked at.
 func (c *consumer) forgetLocked() {
-	c.next, c.ahead = c.floor, nil
-	c.entries, c.ready, c.timed = make(map[int64]*entry), nil, nil
-	c.keys = make(map[string][]*entry)
-	c.delivered, c.past = make(map[int64]map[int64]bool), make(map[int64]attempt)
+	for _, e := range c.metLocked() {
+		c.dropLocked(e)
+	}
+	c.next, c.cursor, c.past = c.floor, nil, nil
+}
+
+// metLocked is all entries.
+func (c *consumer) metLocked() []*entry {
+	all := make([]*entry, 0, c.met)
+	for _, list := range c.keys {
+		all = append(all, list...)
+	}
+	for _, h := range [][]*entry{c.ready, c.timed} {
+		for _, e := range h {
+			if !e.keyed {
+				all = append(all, e)
+			}
+		}
+	}
+	return all
 }
 
 // changed lets waiting Nexts look again.
@@ -69,62 +72,58 @@ func (c *consumer) changed() {
 	c.q.changed.Notify()
 }
 
-// aheadOf is how many messages are read at once, and maxWaiting how many may be
-// looked at and neither done nor out, waiting for their time or for others of
-// their key, before no more are looked at.
-const (
-	aheadOf    = 256
-	maxWaiting = 100_000
-)
+// maxWaiting is how many messages may be looked at and neither done nor out,
+// waiting for their time or for others of their key, before no more are looked at.
+const maxWaiting = 100_000
 
 // hand gives out the next message, ok, or says when there may be one; zero is
 // when something changes.
-func (c *consumer) hand(now time.Time) (m Message, ok bool, at time.Time, err error) {
+func (c *consumer) hand(now time.Time, m *Message) (ok bool, at time.Time, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.trimLocked(c.q.log.First()); err != nil {
-		return m, false, at, err
-	}
 	for {
+		if c.forgotten {
+			return false, at, errForgotten
+		}
+		if err := c.trimLocked(c.q.log.First()); err != nil {
+			return false, at, err
+		}
 		c.backLocked(now)
 		var e *entry
-		var r record.Record
 		switch {
 		case len(c.ready) > 0:
-			e = c.ready[0]
-			take(e)
-			if r, err = c.q.log.Read(e.offset); errors.Is(err, log.ErrTrimmed) {
-				if err = c.trimLocked(c.q.log.First()); err == nil {
-					continue
-				}
+			if c.read, err = c.q.log.Read(c.ready[0].offset); err == nil {
+				e = c.ready[0]
+				take(e)
 			}
-			if err != nil {
-				put(&c.ready, e)
-				return m, false, at, err
-			}
-		case len(c.entries) < maxWaiting:
-			if e, r, err = c.lookLocked(now); err != nil {
-				return m, false, at, err
-			}
+		case c.met < maxWaiting:
+			e, err = c.lookLocked(now)
 		}
-		if e == nil {
+		switch {
+		case errors.Is(err, log.ErrTrimmed):
+			continue
+		case err != nil:
+			return false, at, err
+		case e == nil:
 			if len(c.timed) > 0 {
 				at = c.timed[0].at
 			}
-			return m, false, at, nil
+			return false, at, nil
 		}
 		if most := c.q.opts.MaxDeliveries; most > 0 && e.deliveries >= most {
-			if err := c.giveUpLocked(e, r); err != nil {
+			if err := c.giveUpLocked(e); err != nil {
 				put(&c.ready, e)
-				return m, false, at, err
+				return false, at, err
 			}
 			continue
 		}
-		if m, err = c.outLocked(e, r, now); err != nil {
+		if err := c.outLocked(e, now); err != nil {
 			put(&c.ready, e)
-			return m, false, at, err
+			return false, at, err
 		}
-		return m, true, at, nil
+		m.fill(&c.read)
+		m.Deliveries, m.from, m.entry, m.delivery = e.deliveries, c, e, e.delivery
+		return true, at, nil
 	}
 }
 
@@ -138,64 +137,57 @@ func (c *consumer) backLocked(now time.Time) {
 	}
 }
 
-// lookLocked looks at messages from next on until one is to be delivered now.
-func (c *consumer) lookLocked(now time.Time) (*entry, record.Record, error) {
+// lookLocked looks at messages from next on until one is to be delivered now. It
+// is in read then.
+func (c *consumer) lookLocked(now time.Time) (*entry, error) {
 	for {
-		if len(c.ahead) == 0 {
-			if err := c.readLocked(); err != nil || len(c.ahead) == 0 {
-				return nil, record.Record{}, err
-			}
+		err := c.readLocked()
+		switch {
+		case err == io.EOF:
+			return nil, nil
+		case err != nil:
+			c.cursor = nil // so that it is tried again from next on
+			return nil, err
 		}
-		r := c.ahead[0]
-		c.ahead[0], c.ahead, c.next = record.Record{}, c.ahead[1:], r.Offset+1
-		if r.Offset < c.floor || c.done.has(r.Offset) {
+		c.next = c.read.Offset + 1
+		if c.read.Offset < c.floor || c.done.has(c.read.Offset) {
 			continue
 		}
-		if e := c.meetLocked(r, now); e != nil {
-			return e, r, nil
+		if e := c.meetLocked(now); e != nil {
+			return e, nil
 		}
 	}
 }
 
-// readLocked fills ahead.
+// jump is how many messages that are done are jumped over and not read through.
+const jump = 256
+
+// readLocked reads the message at next, or the one behind it that is not done.
 func (c *consumer) readLocked() error {
-	at := max(c.next, c.floor, c.q.log.First())
-	at = c.done.after(at)
-	if at >= c.q.log.End() {
-		c.next = max(c.next, min(at, c.q.log.End()))
-		return nil
+	if at := c.done.after(max(c.next, c.floor)); at >= c.q.log.End() {
+		return io.EOF
+	} else if c.cursor == nil || at-c.next >= jump {
+		c.next, c.cursor = at, c.q.log.Cursor(at)
 	}
-	c.next = at
-	if c.room == nil {
-		c.room = make([]record.Record, 0, aheadOf)
-	}
-	c.ahead = c.room
-	for r, err := range c.q.log.From(at) {
-		if err != nil {
-			return err
-		}
-		if c.ahead = append(c.ahead, r); len(c.ahead) == aheadOf {
-			break
-		}
-	}
-	return nil
+	return c.cursor.Next(&c.read)
 }
 
-// meetLocked begins the entry of a message. It is nil if that has to wait.
-func (c *consumer) meetLocked(r record.Record, now time.Time) *entry {
-	e := &entry{offset: r.Offset}
-	c.entries[r.Offset] = e
-	m := message(r)
-	due := m.NotBefore
-	if a, ok := c.past[r.Offset]; ok {
-		delete(c.past, r.Offset)
-		e.deliveries = a.deliveries
-		if a.due.After(due) {
-			due = a.due
+// meetLocked begins the entry of the message in read. It is nil if that has to
+// wait.
+func (c *consumer) meetLocked(now time.Time) *entry {
+	e := c.entryLocked(c.read.Offset)
+	due, _ := delayOf(&c.read)
+	for len(c.past) > 0 && c.past[0].offset <= e.offset {
+		if a := c.past[0]; a.offset == e.offset {
+			if e.deliveries = a.deliveries; a.due.After(due) {
+				due = a.due
+			}
+			c.blocks.add(e)
 		}
+		c.past = c.past[1:]
 	}
-	if c.q.opts.Order == ByKey && r.Key != nil {
-		e.key, e.keyed = string(r.Key), true
+	if c.q.opts.Order == ByKey && c.read.Key != nil {
+		e.key, e.keyed = string(c.read.Key), true
 		c.keys[e.key] = append(c.keys[e.key], e)
 		if len(c.keys[e.key]) > 1 {
 			e.at = due
@@ -210,46 +202,22 @@ func (c *consumer) meetLocked(r record.Record, now time.Time) *entry {
 	return e
 }
 
-// outLocked delivers a message.
-func (c *consumer) outLocked(e *entry, r record.Record, now time.Time) (m Message, err error) {
+// outLocked has a message delivered.
+func (c *consumer) outLocked(e *entry, now time.Time) error {
+	c.blocks.add(e)
 	e.deliveries++
 	e.out, e.at = true, now.Add(c.q.opts.Visibility)
-	c.countLocked(e.offset)
 	if e.deliveries > 1 || e.offset >= c.reach {
 		if err := c.noteLocked(e, now); err != nil {
 			e.deliveries--
 			e.out, e.at = false, time.Time{}
-			return m, err
+			return err
 		}
 	}
-	e.delivery++
+	c.deliveries++
+	e.delivery = c.deliveries
 	put(&c.timed, e)
-	m = message(r)
-	m.Deliveries, m.from, m.delivery = e.deliveries, c, e.delivery
-	return m, nil
-}
-
-// countLocked notes that a message was delivered.
-func (c *consumer) countLocked(offset int64) {
-	block := offset / blockSize
-	in := c.delivered[block]
-	if in == nil {
-		if in, c.spare = c.spare, nil; in == nil {
-			in = make(map[int64]bool)
-		}
-		c.delivered[block] = in
-	}
-	in[offset] = true
-}
-
-// uncountLocked notes that it is done.
-func (c *consumer) uncountLocked(offset int64) {
-	block := offset / blockSize
-	in := c.delivered[block]
-	if delete(in, offset); len(in) == 0 {
-		delete(c.delivered, block)
-		c.spare = in
-	}
+	return nil
 }
 
 // reachStep is how far ahead of a delivery its consumer's reach is written, so
@@ -260,41 +228,9 @@ const reachStep = 64
 // the reach includes it.
 func (c *consumer) noteLocked(e *entry, now time.Time) error {
 	if e.deliveries > 1 {
-		block := e.offset / blockSize
-		c.written[block] = true
-		return c.writeLocked(c.blockLocked(block, span{}, now))
+		return c.writeBlockLocked(c.blocks.of(e.offset), span{}, now)
 	}
 	p := c.place
 	p.reach = e.offset + reachStep
-	if err := c.writeLocked(p.record(c.name, now)); err != nil {
-		return err
-	}
-	c.place = p
-	return nil
-}
-
-// blockLocked is the record of a block, with more taken for done.
-func (c *consumer) blockLocked(block int64, more span, now time.Time) record.Record {
-	from := block * blockSize
-	done := c.done.within(from, from+blockSize)
-	done.add(more.from, more.to)
-	var attempts []attempt
-	for offset := range c.delivered[block] {
-		a := attempt{offset: offset}
-		if e := c.entries[offset]; e == nil {
-			a = c.past[offset]
-		} else if a.deliveries = e.deliveries; !e.out {
-			a.due = e.at
-		}
-		if !done.has(offset) {
-			attempts = append(attempts, a)
-		}
-	}
-	return blockRecord(c.name, block, done, attempts, now)
-}
-
-// writeLocked appends to the log of places.
-func (c *consumer) writeLocked(records ...record.Record) error {
-	_, err := c.q.places.Append(records...)
-	return err
+	return c.moveLocked(p, now)
 }

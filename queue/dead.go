@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/seglog/seglog/record"
 )
@@ -55,18 +56,20 @@ func (d *dead) close() error {
 	return d.q.Close()
 }
 
-// giveUpLocked moves a message to the dead letters. If the machine stops between
+// giveUpLocked moves the message in read to the dead letters. If the machine stops between
 // the two it is given up twice.
-func (c *consumer) giveUpLocked(e *entry, r record.Record) error {
+func (c *consumer) giveUpLocked(e *entry) error {
 	dead, err := c.q.DeadLetters(context.Background())
 	if err != nil {
 		return err
 	}
-	m := Message{Key: r.Key, Value: r.Value, Headers: slices.Concat(message(r).Headers, []record.Header{
+	var m Message
+	m.fill(&c.read)
+	m.NotBefore, m.Headers = time.Time{}, slices.Concat(m.Headers, []record.Header{
 		{Key: DeadConsumer, Value: []byte(c.name)},
-		{Key: DeadOffset, Value: strconv.AppendInt(nil, r.Offset, 10)},
+		{Key: DeadOffset, Value: strconv.AppendInt(nil, e.offset, 10)},
 		{Key: DeadDeliveries, Value: strconv.AppendInt(nil, int64(e.deliveries), 10)},
-	})}
+	})
 	if _, err := dead.Push(context.Background(), m); err != nil {
 		return err
 	}

@@ -9,9 +9,9 @@
 //	}
 //
 // The directory is a log (package log) whose records are the messages: seglog
-// read shows it, Kafka's tools read it. What consumers have done is in a small
-// compacted log in its directory consumers, messages given up are a queue in
-// its directory dead.
+// read shows it, Kafka's tools read it. What consumers have done is in a small log
+// in its directory consumers, in which the newest record of a key counts, and messages
+// given up are a queue in its directory dead.
 //
 // # Consumers
 //

@@ -12,4 +12,6 @@ var (
 	ErrClosed = errors.New("queue: closed")
 	// ErrName says that a consumer's name is empty or too long.
 	ErrName = errors.New("queue: a consumer's name has 1 to 255 bytes")
+
+	errForgotten = errors.New("queue: the consumer was forgotten")
 )

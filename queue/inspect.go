@@ -44,7 +44,7 @@ func (q *Queue) Stats(consumer string) (Stats, error) {
 			s.Out++
 		}
 	}
-	s.Waiting = len(c.entries) - s.Out
+	s.Waiting = c.met - s.Out
 	return s, nil
 }
 
@@ -72,7 +72,9 @@ func (q *Queue) Peek(consumer string, n int) (messages []Message, err error) {
 			if offset = r.Offset + 1; done.has(r.Offset) {
 				break // jump over what is done
 			}
-			if messages = append(messages, message(r)); len(messages) == n {
+			var m Message
+			m.fill(&r)
+			if messages = append(messages, m); len(messages) == n {
 				break
 			}
 		}
@@ -118,14 +120,13 @@ func (q *Queue) Forget(consumer string) error {
 	defer c.mu.Unlock()
 	now := q.opts.Env.Now()
 	records := []record.Record{{Time: now, Key: placeKey(consumer)}}
-	for block := range c.written {
-		records = append(records, blockRecord(consumer, block, nil, nil, now))
-	}
-	if err := c.writeLocked(records...); err != nil {
+	if _, err := q.places.Append(append(records, c.takenBackLocked(now)...)...); err != nil {
 		return closed(err)
 	}
 	c.forgetLocked()
+	c.forgotten = true
 	delete(q.mu.consumers, consumer)
+	q.publishLocked()
 	c.changed()
 	q.upkeep.nudge()
 	return nil

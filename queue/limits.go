@@ -7,6 +7,16 @@ import (
 	"github.com/seglog/seglog/record"
 )
 
+// pushWithin is Append within MaxBytes.
+func (q *Queue) pushWithin(ctx context.Context, records []record.Record) (first int64, err error) {
+	release, err := q.makeRoom(ctx, records)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	return q.log.Append(records...)
+}
+
 // makeRoom sees to it that records fit MaxBytes, as Full says. What it returns
 // is to be called when they have been appended, or have not.
 func (q *Queue) makeRoom(ctx context.Context, records []record.Record) (release func(), err error) {

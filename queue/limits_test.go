@@ -158,7 +158,7 @@ func TestConsumedSegmentsGo(t *testing.T) {
 }
 
 // The log of places stays small, however much is acknowledged.
-func TestPlacesAreCompacted(t *testing.T) {
+func TestPlacesStayShort(t *testing.T) {
 	q, err := open(background, t.TempDir(), Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, q.Close()) }()
@@ -167,9 +167,9 @@ func TestPlacesAreCompacted(t *testing.T) {
 			push(t, q, "v")
 		}
 		require.Len(t, all(t, q, "c"), 1000)
-		require.NoError(t, q.compactPlaces(background))
+		require.NoError(t, q.shortenPlaces(background))
 	}
-	require.Less(t, q.places.Stats().Bytes, int64(3*placesSegmentBytes))
+	require.Less(t, q.places.Stats().Bytes, int64((manyPlaces+1)*placesSegmentBytes))
 	require.Greater(t, q.places.End(), int64(100_000))
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/seglog/seglog/record"
 )
@@ -48,13 +50,11 @@ func (q *Queue) load(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			c.written[block] = true
+			c.blocks.of(block * blockSize).written = true
 			for _, s := range done {
 				c.done.add(s.from, s.to)
 			}
-			for _, a := range attempts {
-				c.past[a.offset] = a
-			}
+			c.past = append(c.past, attempts...)
 		}
 		cut = append(cut, c.settleIn(q.log.First(), q.log.End())...)
 	}
@@ -73,8 +73,8 @@ func (q *Queue) load(ctx context.Context) error {
 // the records returned say so.
 func (c *consumer) settleIn(first, end int64) (cut []record.Record) {
 	lost := c.floor > end
-	for block := range c.written {
-		if part := c.done.within(max(block*blockSize, end), (block+1)*blockSize); len(part) > 0 {
+	for _, b := range c.blocks.m {
+		if part := c.done.within(max(b.from(), end), b.to()); len(part) > 0 {
 			lost = true
 		}
 	}
@@ -86,28 +86,27 @@ func (c *consumer) settleIn(first, end int64) (cut []record.Record) {
 	c.done.below(c.floor)
 	c.floor = c.done.after(c.floor)
 	c.done.below(c.floor)
-	for offset := range c.past {
-		if offset < c.floor || offset >= end || c.done.has(offset) {
-			delete(c.past, offset)
+	known := make(map[int64]attempt)
+	for _, a := range c.past {
+		if a.offset >= c.floor && a.offset < end && !c.done.has(a.offset) {
+			known[a.offset] = a
 		}
 	}
 	// What was below the reach may have been delivered once more than was noted.
 	for offset := c.done.after(max(c.floor, first)); offset < min(c.reach, end); offset = c.done.after(offset + 1) {
-		if _, known := c.past[offset]; !known {
-			c.past[offset] = attempt{offset: offset, deliveries: 1}
+		if _, ok := known[offset]; !ok {
+			known[offset] = attempt{offset: offset, deliveries: 1}
 		}
 	}
-	for offset := range c.past {
-		c.countLocked(offset)
-	}
+	c.past = slices.SortedFunc(maps.Values(known), attempt.compare)
 	c.next = c.floor
 	if !lost {
 		return nil
 	}
 	now := c.q.opts.Env.Now()
-	cut = append(cut, c.place.record(c.name, now))
-	for block := range c.written {
-		cut = append(cut, c.blockLocked(block, span{}, now))
+	cut = append(cut, record.Record{Time: now, Key: c.writing.key, Value: c.place.append(nil)})
+	for _, b := range c.blocks.m {
+		cut = append(cut, c.blockLocked(b, span{}, now))
 	}
 	return cut
 }
@@ -122,11 +121,17 @@ func (q *Queue) saveReach() error {
 		c.mu.Lock()
 		now := c.q.opts.Env.Now()
 		c.reach = c.floor
-		records := []record.Record{c.place.record(c.name, now)}
-		for block := range c.delivered {
-			records = append(records, c.blockLocked(block, span{}, now))
+		records := []record.Record{{Time: now, Key: c.writing.key, Value: c.place.append(nil)}}
+		for _, a := range c.past {
+			c.blocks.of(a.offset)
 		}
-		errs = append(errs, c.writeLocked(records...))
+		for _, b := range c.blocks.m {
+			if len(b.delivered)+len(c.pastOf(b)) > 0 {
+				records = append(records, c.blockLocked(b, span{}, now))
+			}
+		}
+		_, err := q.places.Append(records...)
+		errs = append(errs, err)
 		c.mu.Unlock()
 	}
 	return errors.Join(errs...)

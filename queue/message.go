@@ -27,6 +27,7 @@ type Message struct {
 	Deliveries int
 
 	from     *consumer
+	entry    *entry // under its lock
 	delivery uint64
 }
 
@@ -44,34 +45,63 @@ func (m *Message) record(now time.Time) record.Record {
 	return r
 }
 
-// message is a stored one.
-func message(r record.Record) Message {
-	m := Message{Key: r.Key, Value: r.Value, Headers: r.Headers, Time: r.Time, Offset: r.Offset}
-	if last := len(r.Headers) - 1; last >= 0 && r.Headers[last].Key == notBefore && len(r.Headers[last].Value) == 8 {
-		m.NotBefore = time.UnixMilli(int64(binary.BigEndian.Uint64(r.Headers[last].Value))).UTC()
-		m.Headers = r.Headers[:last:last]
+// fill makes m a stored one.
+func (m *Message) fill(r *record.Record) {
+	*m = Message{Key: r.Key, Value: r.Value, Headers: r.Headers, Time: r.Time, Offset: r.Offset}
+	if due, delayed := delayOf(r); delayed {
+		last := len(r.Headers) - 1
+		m.NotBefore, m.Headers = due, r.Headers[:last:last]
 	}
-	return m
+}
+
+// delayOf is NotBefore of a stored message that is delayed.
+func delayOf(r *record.Record) (due time.Time, delayed bool) {
+	if last := len(r.Headers) - 1; last >= 0 && r.Headers[last].Key == notBefore && len(r.Headers[last].Value) == 8 {
+		return time.UnixMilli(int64(binary.BigEndian.Uint64(r.Headers[last].Value))).UTC(), true
+	}
+	return time.Time{}, false
 }
 
 // Ack says that the message is dealt with: it is not delivered to this consumer
 // again. A second Ack changes nothing. ErrExpired says that it was too late, and
 // that the message is, or will be, delivered again.
-func (m *Message) Ack() error { return m.settle((*consumer).ack) }
+func (m *Message) Ack() error {
+	c, err := m.consumer()
+	if err == nil {
+		err = c.ack(m)
+	}
+	return m.settled(err)
+}
 
 // Nack gives the message back, to be delivered again after delay.
 func (m *Message) Nack(delay time.Duration) error {
-	return m.settle(func(c *consumer, m *Message) error { return c.nack(m, delay) })
+	c, err := m.consumer()
+	if err == nil {
+		err = c.nack(m, delay)
+	}
+	return m.settled(err)
 }
 
 // Extend gives the message's worker until Visibility from now.
-func (m *Message) Extend() error { return m.settle((*consumer).extend) }
-
-func (m *Message) settle(f func(*consumer, *Message) error) error {
-	if m.from == nil {
-		return fmt.Errorf("queue: message %d was not delivered", m.Offset)
+func (m *Message) Extend() error {
+	c, err := m.consumer()
+	if err == nil {
+		err = c.extend(m)
 	}
-	if err := f(m.from, m); err != nil {
+	return m.settled(err)
+}
+
+// consumer is who the message was delivered to.
+func (m *Message) consumer() (*consumer, error) {
+	if m.from == nil {
+		return nil, fmt.Errorf("queue: message %d was not delivered", m.Offset)
+	}
+	return m.from, nil
+}
+
+// settled returns when what was written survives what Durability says.
+func (m *Message) settled(err error) error {
+	if err != nil {
 		return err
 	}
 	return m.from.q.persisted(context.Background())
@@ -82,15 +112,16 @@ func (m *Message) settle(f func(*consumer, *Message) error) error {
 func AckAll(messages ...Message) error {
 	for i := range messages {
 		m := &messages[i]
-		if m.from == nil {
-			return fmt.Errorf("queue: message %d was not delivered", m.Offset)
+		c, err := m.consumer()
+		if err == nil {
+			err = c.ack(m)
 		}
-		if err := m.from.ack(m); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	if len(messages) == 0 {
 		return nil
 	}
-	return messages[0].from.q.persisted(context.Background())
+	return messages[0].settled(nil)
 }

@@ -244,7 +244,7 @@ func (m *model) upkeep() {
 	m.note("upkeep")
 	for _, f := range []func() error{
 		func() error { _, err := m.q.dropConsumed(); return err },
-		func() error { _, err := m.q.places.Compact(context.Background()); return err },
+		func() error { return m.q.restatePlaces(context.Background()) },
 	} {
 		if err := f(); err != nil && !m.died() {
 			m.fail("upkeep: %v", err)

@@ -11,21 +11,13 @@ import (
 
 // Next delivers the consumer's next message, waiting until there is one or ctx
 // ends. The message is out until Ack, Nack or Visibility.
-func (q *Queue) Next(ctx context.Context, consumer string) (Message, error) {
+func (q *Queue) Next(ctx context.Context, consumer string) (m Message, err error) {
 	for {
-		c, err := q.consumer(consumer)
-		if err != nil {
-			return Message{}, err
+		ok, s, err := q.try(consumer, &m)
+		if ok || err != nil {
+			return m, err
 		}
-		version, end := c.version.Load(), q.log.End()
-		m, ok, at, err := c.hand(q.opts.Env.Now())
-		if err != nil {
-			return m, closed(err)
-		}
-		if ok {
-			return m, nil
-		}
-		if err := q.wait(ctx, at, func() bool { return c.version.Load() != version || q.log.End() != end }); err != nil {
+		if err := s.wait(ctx); err != nil {
 			return m, err
 		}
 	}
@@ -33,12 +25,23 @@ func (q *Queue) Next(ctx context.Context, consumer string) (Message, error) {
 
 // TryNext is Next that does not wait: ok is false if there is no message now.
 func (q *Queue) TryNext(consumer string) (m Message, ok bool, err error) {
-	c, err := q.consumer(consumer)
-	if err != nil {
-		return m, false, err
+	ok, _, err = q.try(consumer, &m)
+	return m, ok, err
+}
+
+// try delivers a message, ok, or says what there was to see where there is none.
+func (q *Queue) try(consumer string, m *Message) (ok bool, s seen, err error) {
+	for {
+		c, err := q.consumer(consumer)
+		if err != nil {
+			return false, s, err
+		}
+		s.c, s.version, s.end = c, c.version.Load(), q.log.End()
+		if ok, s.at, err = c.hand(q.opts.Env.Now(), m); err == errForgotten {
+			continue
+		}
+		return ok, s, closed(err)
 	}
-	m, ok, _, err = c.hand(q.opts.Env.Now())
-	return m, ok, closed(err)
 }
 
 // Consume delivers the consumer's messages, one after the other, until ctx ends
@@ -66,18 +69,11 @@ func NextOf(ctx context.Context, consumer string, queues ...*Queue) (m Message, 
 	for {
 		waits := make([]func(context.Context) error, len(queues))
 		for i, q := range queues {
-			c, err := q.consumer(consumer)
-			if err != nil {
+			ok, s, err := q.try(consumer, &m)
+			if ok || err != nil {
 				return m, i, err
 			}
-			version, end := c.version.Load(), q.log.End()
-			m, ok, at, err := c.hand(q.opts.Env.Now())
-			if ok || err != nil {
-				return m, i, closed(err)
-			}
-			waits[i] = func(ctx context.Context) error {
-				return q.wait(ctx, at, func() bool { return c.version.Load() != version || q.log.End() != end })
-			}
+			waits[i] = s.wait
 		}
 		if i, err := first(ctx, waits); err != nil {
 			return m, i, err
@@ -105,15 +101,23 @@ func first(ctx context.Context, waits []func(context.Context) error) (index int,
 	return e.index, e.err
 }
 
-// wait returns when ready holds or at has come; zero never does.
-func (q *Queue) wait(ctx context.Context, at time.Time, ready func() bool) error {
-	until := ctx
-	if !at.IsZero() {
+// seen is how a consumer was that had no message to deliver.
+type seen struct {
+	c       *consumer
+	version int64
+	end     int64
+	at      time.Time // when it may have one, whatever happens; zero is never
+}
+
+// wait returns when it may have one.
+func (s seen) wait(ctx context.Context) error {
+	until, q := ctx, s.c.q
+	if !s.at.IsZero() {
 		var cancel context.CancelFunc
-		until, cancel = context.WithTimeout(ctx, at.Sub(q.opts.Env.Now()))
+		until, cancel = context.WithTimeout(ctx, s.at.Sub(q.opts.Env.Now()))
 		defer cancel()
 	}
-	err := q.changed.Wait(until, ready)
+	err := q.changed.Wait(until, func() bool { return s.c.version.Load() != s.version || q.log.End() != s.end })
 	if err != nil && until.Err() != nil && ctx.Err() == nil && !errors.Is(err, ErrClosed) {
 		return nil // at has come
 	}

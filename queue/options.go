@@ -105,8 +105,5 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	if o.Env.Now == nil {
-		o.Env.Now = time.Now
-	}
 	return o, nil
 }

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,7 +13,7 @@ import (
 	"github.com/seglog/seglog/record"
 )
 
-// What a consumer has done is kept in two kinds of records of a compacted log,
+// What a consumer has done is kept in two kinds of records of a log,
 // by key, so that the newest of each says all:
 //
 //	"c" name            version 1, floor, reach, dropped
@@ -46,6 +47,8 @@ type attempt struct {
 	due        time.Time
 }
 
+func (a attempt) compare(b attempt) int { return cmp.Compare(a.offset, b.offset) }
+
 var errPlace = errors.New("queue: damaged consumer state")
 
 func placeKey(name string) []byte { return append([]byte{placeKind}, name...) }
@@ -54,12 +57,12 @@ func blockKey(name string, block int64) []byte {
 	return strconv.AppendInt(append(append([]byte{blockKind}, name...), '/'), block, 10)
 }
 
-func (p place) record(name string, now time.Time) record.Record {
-	value := []byte{placeVersion}
-	for _, n := range []int64{p.floor, p.reach, p.dropped} {
-		value = binary.AppendUvarint(value, uint64(n))
-	}
-	return record.Record{Time: now, Key: placeKey(name), Value: value}
+// append appends the value of a place's record.
+func (p place) append(value []byte) []byte {
+	value = append(value, placeVersion)
+	value = binary.AppendUvarint(value, uint64(p.floor))
+	value = binary.AppendUvarint(value, uint64(p.reach))
+	return binary.AppendUvarint(value, uint64(p.dropped))
 }
 
 func blockRecord(name string, block int64, done spans, attempts []attempt, now time.Time) record.Record {
@@ -74,7 +77,7 @@ func blockRecord(name string, block int64, done spans, attempts []attempt, now t
 		r.Value = binary.AppendUvarint(r.Value, uint64(s.to-s.from))
 		at = s.to
 	}
-	slices.SortFunc(attempts, func(a, b attempt) int { return int(a.offset - b.offset) })
+	slices.SortFunc(attempts, attempt.compare)
 	at = block * blockSize
 	for _, a := range attempts {
 		due := int64(0)

@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/seglog/seglog/internal/notify"
 	"github.com/seglog/seglog/log"
 	"github.com/seglog/seglog/record"
-	"github.com/seglog/seglog/retention/compact"
 )
 
 // Queue is an open queue. All methods may be called concurrently.
@@ -24,6 +25,12 @@ type Queue struct {
 	room     notify.Notifier // or for a Push
 	reserved atomic.Int64    // bytes that are being pushed; see limits.go
 	upkeep   upkeep
+	clock    clock
+
+	// known is a copy of mu.consumers that is not changed any more, for who looks one
+	// up; nil once the queue is closed.
+	known  atomic.Pointer[map[string]*consumer]
+	pushes sync.Pool // of *[]record.Record, to push
 
 	mu struct {
 		sync.Mutex
@@ -57,15 +64,18 @@ func open(ctx context.Context, dir string, o Options) (q *Queue, err error) {
 	}
 	q = &Queue{opts: o, dir: dir}
 	q.mu.consumers = make(map[string]*consumer)
+	q.pushes.New = func() any { return new([]record.Record) }
 	env := log.Env{FS: o.Env.FS, Now: o.Env.Now}
+	if q.clock.set(); o.Env.Now == nil {
+		q.opts.Env.Now = q.clock.now
+	}
 	q.upkeep.wake = make(chan struct{}, 1)
 	q.log, err = log.Open(ctx, dir, log.Options{SegmentBytes: o.SegmentBytes, Compression: o.Compression, Logger: o.Logger, Env: env,
 		Trace: log.Trace{Rolled: func(log.RollEvent) { q.upkeep.bound(q.log) }}})
 	if err != nil {
 		return nil, err
 	}
-	q.places, err = log.Open(ctx, filepath.Join(dir, placesDir), log.Options{SegmentBytes: placesSegmentBytes, Logger: o.Logger, Env: env,
-		Compaction: &compact.Options{DeleteRetention: 1}})
+	q.places, err = log.Open(ctx, filepath.Join(dir, placesDir), log.Options{SegmentBytes: placesSegmentBytes, Logger: o.Logger, Env: env})
 	if err != nil {
 		return nil, errors.Join(err, q.log.Close())
 	}
@@ -73,33 +83,40 @@ func open(ctx context.Context, dir string, o Options) (q *Queue, err error) {
 		return nil, errors.Join(err, q.places.Close(), q.log.Close())
 	}
 	q.upkeep.bound(q.log)
+	q.publishLocked()
 	return q, nil
 }
 
 // Push adds a message behind all others and returns its offset. See Full for
 // what it does where there is no room.
 func (q *Queue) Push(ctx context.Context, m Message) (offset int64, err error) {
-	return q.PushBatch(ctx, m)
+	one := [1]Message{m}
+	return q.push(ctx, one[:])
 }
 
 // PushBatch pushes messages at once: all of them, at offsets that follow one
 // another from the one returned, or, after an error, none, also when the machine
 // stops meanwhile.
 func (q *Queue) PushBatch(ctx context.Context, messages ...Message) (first int64, err error) {
-	now := q.opts.Env.Now()
-	var one [1]record.Record
-	records := one[:0]
+	return q.push(ctx, messages)
+}
+
+func (q *Queue) push(ctx context.Context, messages []Message) (first int64, err error) {
+	held := q.pushes.Get().(*[]record.Record)
+	defer q.pushes.Put(held)
+	records, now := slices.Grow((*held)[:0], len(messages)), q.opts.Env.Now()
 	for i := range messages {
 		records = append(records, messages[i].record(now))
 	}
-	release := func() {}
 	if q.opts.MaxBytes > 0 {
-		if release, err = q.makeRoom(ctx, records); err != nil {
-			return 0, closed(err)
-		}
+		first, err = q.pushWithin(ctx, records)
+	} else {
+		first, err = q.log.Append(records...)
 	}
-	first, err = q.log.Append(records...)
-	release()
+	clear(records)
+	if *held = records; cap(records) > mostHeld {
+		*held = nil
+	}
 	if err != nil {
 		return first, closed(err)
 	}
@@ -109,6 +126,9 @@ func (q *Queue) PushBatch(ctx context.Context, messages ...Message) (first int64
 	}
 	return first, closed(err)
 }
+
+// mostHeld is how many records are kept to push with.
+const mostHeld = 256
 
 // persisted waits until what was written of a consumer's place survives what
 // Durability says.
@@ -125,6 +145,15 @@ func (q *Queue) Log() *log.Log { return q.log }
 
 // consumer is the one of that name, begun if there is none.
 func (q *Queue) consumer(name string) (*consumer, error) {
+	if known := q.known.Load(); known != nil {
+		if c := (*known)[name]; c != nil {
+			return c, nil
+		}
+	}
+	return q.begin(name)
+}
+
+func (q *Queue) begin(name string) (*consumer, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch c := q.mu.consumers[name]; {
@@ -137,11 +166,20 @@ func (q *Queue) consumer(name string) (*consumer, error) {
 	}
 	first := q.log.First()
 	c := newConsumer(q, name, place{floor: first, reach: first})
-	if err := c.writeLocked(c.place.record(name, q.opts.Env.Now())); err != nil {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.moveLocked(c.place, q.opts.Env.Now()); err != nil {
 		return nil, err
 	}
 	q.mu.consumers[name] = c
+	q.publishLocked()
 	return c, nil
+}
+
+// publishLocked lets consumer know which there are.
+func (q *Queue) publishLocked() {
+	known := maps.Clone(q.mu.consumers)
+	q.known.Store(&known)
 }
 
 // Close ends everything that waits and closes the queue. What is out and not
@@ -153,6 +191,7 @@ func (q *Queue) Close() error {
 		return ErrClosed
 	}
 	q.mu.closed = true
+	q.known.Store(nil)
 	q.mu.Unlock()
 	q.changed.Close(ErrClosed)
 	q.room.Close(ErrClosed)

@@ -6,15 +6,6 @@ import (
 	"github.com/seglog/seglog/record"
 )
 
-// heldLocked is the entry of a message, if the delivery is still the last one.
-func (c *consumer) heldLocked(m *Message) (*entry, error) {
-	e := c.entries[m.Offset]
-	if e == nil || e.delivery != m.delivery {
-		return nil, ErrExpired
-	}
-	return e, nil
-}
-
 // ack is Message.Ack but for the sync. One that comes after Visibility and before
 // the next delivery still holds.
 func (c *consumer) ack(m *Message) error {
@@ -23,22 +14,19 @@ func (c *consumer) ack(m *Message) error {
 	if m.Offset < c.floor || c.done.has(m.Offset) {
 		return nil
 	}
-	e, err := c.heldLocked(m)
-	if err != nil {
-		return err
+	if m.entry.delivery != m.delivery {
+		return ErrExpired
 	}
-	return c.finishLocked(e)
+	return c.finishLocked(m.entry)
 }
 
 // finishLocked makes a message done: first on disk, then here.
 func (c *consumer) finishLocked(e *entry) error {
 	now := c.q.opts.Env.Now()
 	if e.offset != c.floor {
-		block := e.offset / blockSize
-		if err := c.writeLocked(c.blockLocked(block, span{e.offset, e.offset + 1}, now)); err != nil {
+		if err := c.writeBlockLocked(c.blocks.of(e.offset), span{e.offset, e.offset + 1}, now); err != nil {
 			return err
 		}
-		c.written[block] = true
 		c.done.add(e.offset, e.offset+1)
 		c.dropLocked(e)
 		return nil
@@ -53,78 +41,22 @@ func (c *consumer) finishLocked(e *entry) error {
 	return nil
 }
 
-// moveLocked writes a later floor, and takes back the records of blocks that
-// are below it.
-func (c *consumer) moveLocked(p place, now time.Time) error {
-	records := []record.Record{p.record(c.name, now)}
-	for block := range c.written {
-		if (block+1)*blockSize <= p.floor {
-			records = append(records, blockRecord(c.name, block, nil, nil, now))
-		}
-	}
-	if err := c.writeLocked(records...); err != nil {
-		return err
-	}
-	for block := range c.written {
-		if (block+1)*blockSize <= p.floor {
-			delete(c.written, block)
-		}
-	}
-	c.place = p
-	c.done.below(p.floor)
-	return nil
-}
-
-// dropLocked forgets an entry, and lets the next of its key go.
-func (c *consumer) dropLocked(e *entry) {
-	take(e)
-	delete(c.entries, e.offset)
-	c.uncountLocked(e.offset)
-	if !e.keyed {
-		return
-	}
-	list := c.keys[e.key]
-	for i := range list {
-		if list[i] == e {
-			list = append(list[:i:i], list[i+1:]...)
-			if c.keys[e.key] = list; len(list) == 0 {
-				delete(c.keys, e.key)
-			} else if i == 0 {
-				c.timeLocked(list[0])
-			}
-			break
-		}
-	}
-}
-
-// timeLocked has an entry delivered when it is due.
-func (c *consumer) timeLocked(e *entry) {
-	if e.at.After(c.q.opts.Env.Now()) {
-		put(&c.timed, e)
-	} else {
-		put(&c.ready, e)
-	}
-	c.changed()
-}
-
 // nack is Message.Nack but for the sync.
 func (c *consumer) nack(m *Message, delay time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e, err := c.heldLocked(m)
-	if err != nil {
-		return err
+	e := m.entry
+	if e.delivery != m.delivery {
+		return ErrExpired
 	}
 	now, was := c.q.opts.Env.Now(), *e
 	e.out, e.at = false, now.Add(delay)
-	block := e.offset / blockSize
-	if err := c.writeLocked(c.blockLocked(block, span{}, now)); err != nil {
+	if err := c.writeBlockLocked(c.blocks.of(e.offset), span{}, now); err != nil {
 		e.out, e.at = was.out, was.at
 		return err
 	}
-	c.written[block] = true
 	take(e)
-	e.delivery++ // this one is over
+	e.delivery = 0
 	c.timeLocked(e)
 	return nil
 }
@@ -133,9 +65,9 @@ func (c *consumer) nack(m *Message, delay time.Duration) error {
 func (c *consumer) extend(m *Message) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e, err := c.heldLocked(m)
-	if err != nil {
-		return err
+	e := m.entry
+	if e.delivery != m.delivery {
+		return ErrExpired
 	}
 	take(e)
 	e.out, e.at = true, c.q.opts.Env.Now().Add(c.q.opts.Visibility)
@@ -155,19 +87,16 @@ func (c *consumer) trimLocked(first int64) error {
 	if err := c.moveLocked(p, c.q.opts.Env.Now()); err != nil {
 		return err
 	}
-	for offset, e := range c.entries {
-		if offset < p.floor {
+	for _, e := range c.metLocked() {
+		if e.offset < p.floor {
 			c.dropLocked(e)
 		}
 	}
-	for offset := range c.past {
-		if offset < p.floor {
-			delete(c.past, offset)
-			c.uncountLocked(offset)
-		}
+	for len(c.past) > 0 && c.past[0].offset < p.floor {
+		c.past = c.past[1:]
 	}
 	if c.next < p.floor {
-		c.next, c.ahead = p.floor, nil
+		c.next, c.cursor = p.floor, nil
 	}
 	return nil
 }
@@ -180,16 +109,23 @@ func (c *consumer) seek(offset int64) error {
 	offset = min(max(offset, c.q.log.First()), c.q.log.End())
 	now := c.q.opts.Env.Now()
 	p := place{floor: offset, reach: offset, dropped: c.dropped}
-	records := []record.Record{p.record(c.name, now)}
-	for block := range c.written {
-		records = append(records, blockRecord(c.name, block, nil, nil, now))
-	}
-	if err := c.writeLocked(records...); err != nil {
+	records := []record.Record{{Time: now, Key: c.writing.key, Value: p.append(nil)}}
+	if _, err := c.q.places.Append(append(records, c.takenBackLocked(now)...)...); err != nil {
 		return err
 	}
 	c.place, c.done = p, nil
-	clear(c.written)
 	c.forgetLocked()
+	c.blocks = blocks{}
 	c.changed()
 	return nil
+}
+
+// takenBackLocked is tombstones of all blocks.
+func (c *consumer) takenBackLocked(now time.Time) (records []record.Record) {
+	for _, b := range c.blocks.m {
+		if b.written {
+			records = append(records, blockRecord(c.name, b.number, nil, nil, now))
+		}
+	}
+	return records
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/seglog/seglog/log"
 )
 
-// upkeep is the goroutine that drops what is consumed or too old and compacts
-// the consumers' places.
+// upkeep is the goroutine that drops what is consumed or too old, and what was
+// said of consumers' places before.
 type upkeep struct {
 	// boundary is the base of the second segment: once all consumers are
 	// there, the first can go.
@@ -80,22 +80,14 @@ func (q *Queue) runUpkeep(ctx context.Context) {
 				dropped, err = q.dropConsumed()
 			}
 		case <-age.C:
-			if q.opts.MaxAge > 0 {
+			if q.clock.set(); q.opts.MaxAge > 0 {
 				err = q.dropAged()
 			}
 		case <-places.C:
-			err = q.compactPlaces(ctx)
+			err = q.shortenPlaces(ctx)
 		}
 		if err != nil && ctx.Err() == nil && !errors.Is(err, log.ErrClosed) {
 			q.opts.Logger.Error("queue: upkeep failed, it is tried again", "dir", q.dir, "error", err)
 		}
 	}
-}
-
-func (q *Queue) compactPlaces(ctx context.Context) error {
-	plan, err := q.places.Dirty()
-	if err == nil && plan.Due {
-		_, err = q.places.Compact(ctx)
-	}
-	return err
 }

@@ -42,7 +42,7 @@ var engine = map[string][]string{
 // above lists the same of the packages on top of the engine. Only the one that
 // is for a network knows one.
 var above = map[string][]string{
-	"queue":              {"log", "record", "retention/compact", "internal/notify", "internal/vfs"},
+	"queue":              {"log", "record", "internal/notify", "internal/vfs"},
 	"producer":           {"record"},
 	"producer/logsink":   {"producer", "log", "record"},
 	"producer/kafkasink": {"producer", "github.com/twmb/franz-go"},
