@@ -30,9 +30,9 @@ type Alteration struct {
 // is kept. validateOnly changes nothing. Errors are UNKNOWN_TOPIC_OR_PARTITION
 // and INVALID_CONFIG.
 func (b *Broker) AlterTopic(topic string, changes []Alteration, validateOnly bool) error {
-	return b.alterTopic(topic, validateOnly, func(t *Topic) (map[string]string, error) {
+	return b.alterTopic(topic, validateOnly, func(own map[string]string) (map[string]string, error) {
 		c := b.config.Load()
-		return altered(topicSettings, *t.own.Load(), changes, func(s *Setting) string {
+		return altered(topicSettings, own, changes, func(s *Setting) string {
 			return c.topicValue(s, nil).Text
 		})
 	})
@@ -40,18 +40,32 @@ func (b *Broker) AlterTopic(topic string, changes []Alteration, validateOnly boo
 
 // SetTopic makes values all of a topic's own settings, like AlterTopic.
 func (b *Broker) SetTopic(topic string, values map[string]string, validateOnly bool) error {
-	return b.alterTopic(topic, validateOnly, func(*Topic) (map[string]string, error) { return values, nil })
+	return b.alterTopic(topic, validateOnly, func(map[string]string) (map[string]string, error) { return values, nil })
 }
 
-func (b *Broker) alterTopic(topic string, validateOnly bool, next func(*Topic) (map[string]string, error)) error {
-	return b.changingTopic(topic, func(t *Topic, s *topicState) error {
-		values, err := next(t)
+// alterTopic makes what next makes of a topic's own settings its own. As in Kafka
+// that is held to the rules before it is found out that there is no such topic.
+func (b *Broker) alterTopic(topic string, validateOnly bool, next func(own map[string]string) (map[string]string, error)) error {
+	valid := func(own map[string]string) (map[string]string, error) {
+		values, err := next(own)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		parsed, err := parseTopic(values)
 		if err != nil {
-			return failf(kerr.InvalidConfig, "%v", err)
+			return nil, failf(kerr.InvalidConfig, "%v", err)
+		}
+		return parsed, nil
+	}
+	if _, missing := b.Topic(topic); missing != nil {
+		if _, err := valid(nil); err != nil {
+			return err
+		}
+	}
+	return b.changingTopic(topic, func(t *Topic, s *topicState) error {
+		parsed, err := valid(*t.own.Load())
+		if err != nil {
+			return err
 		}
 		if validateOnly {
 			return nil

@@ -65,6 +65,13 @@ func (p *Partition) Append(ctx context.Context, raw []byte) (log.Appended, error
 	return a, err
 }
 
+// OneBatch holds what a produce request has for a partition to what it must be
+// whatever the partition: one batch. It is an error of Append otherwise.
+func OneBatch(raw []byte) error {
+	_, _, err := oneBatch(raw)
+	return err
+}
+
 func (p *Partition) append(ctx context.Context, raw []byte) (log.Appended, error) {
 	l, err := p.Log()
 	if err != nil {

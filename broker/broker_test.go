@@ -102,7 +102,7 @@ func TestKept(t *testing.T) {
 		switch v.Name {
 		case "retention.ms":
 			assert.Equal(t, "1000", v.Text)
-			assert.Equal(t, []broker.Synonym{{"retention.ms", "1000", broker.FromTopic}, {"log.retention.ms", "77", broker.FromDynamicDefault}}, v.Others)
+			assert.Equal(t, []broker.Synonym{{"retention.ms", "1000", broker.FromTopic}, {"log.retention.ms", "77", broker.FromDynamicDefault}, {"log.retention.hours", "168", broker.FromDefault}}, v.Others)
 		case "max.message.bytes":
 			assert.Equal(t, "2000", v.Text)
 		default:

@@ -90,15 +90,24 @@ func (c *config) topicValue(s *Setting, own map[string]string) Value {
 		list = append(list, Synonym{s.Name, text, FromTopic})
 	}
 	if s.Broker != "" {
-		inherited := c.synonyms(s.Broker, s.Default)
-		if len(list) == 0 || len(olderKeys[s.Broker]) == 0 || len(inherited) > 1 || inherited[0].Source != FromDefault {
-			list = append(list, inherited...) // the default of a key with older ones is that of the oldest
-		}
-	} else if len(list) == 0 {
-		list = append(list, Synonym{s.Name, s.Default, FromDefault})
+		list = append(list, c.synonyms(s.Broker, s.Default)...)
 	}
-	return valueOf(s, list)
+	if withoutDefault[s.Broker] {
+		list = slices.DeleteFunc(list, func(o Synonym) bool { return o.Source == FromDefault })
+	}
+	v := Value{Setting: s, Text: s.Default, Source: FromDefault}
+	if len(list) > 0 {
+		v = valueOf(s, list)
+	}
+	if s.Broker == "log.retention.ms" {
+		v.Others = append(v.Others, Synonym{"log.retention.hours", "168", FromDefault})
+	}
+	return v
 }
+
+// withoutDefault are the brokers' keys of which Kafka tells no default: that is
+// another key's, or nobody's.
+var withoutDefault = map[string]bool{"log.retention.ms": true, "log.roll.ms": true, "log.roll.jitter.ms": true, "log.flush.interval.ms": true}
 
 func (c *config) text(name string) string { return c.brokerValue(brokerKeys[name]).Text }
 

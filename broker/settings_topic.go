@@ -1,7 +1,9 @@
 package broker
 
 import (
+	"errors"
 	"math"
+	"regexp"
 	"strconv"
 )
 
@@ -32,10 +34,10 @@ var TopicSettings = []*Setting{
 		Doc: "After how many records the log is synced to disk, before the produce request is answered."},
 	{Name: "flush.ms", Kind: Long, Default: forever, Broker: "log.flush.interval.ms", check: atLeast(0),
 		Doc: "After what time at most records are synced to disk."},
-	{Name: "follower.replication.throttled.replicas", Kind: List, Doc: "Accepted for compatibility; there is one replica."},
+	{Name: "follower.replication.throttled.replicas", Kind: List, check: throttled, Doc: "Accepted for compatibility; there is one replica."},
 	{Name: "index.interval.bytes", Kind: Int, Default: "4096", Broker: "log.index.interval.bytes", check: atLeast(0),
 		Doc: "Accepted for compatibility; the engine chooses."},
-	{Name: "leader.replication.throttled.replicas", Kind: List, Doc: "Accepted for compatibility; there is one replica."},
+	{Name: "leader.replication.throttled.replicas", Kind: List, check: throttled, Doc: "Accepted for compatibility; there is one replica."},
 	{Name: "local.retention.bytes", Kind: Long, Default: "-2", Broker: "log.local.retention.bytes", check: atLeast(-2),
 		Doc: "Accepted for compatibility; there is no tiered storage."},
 	{Name: "local.retention.ms", Kind: Long, Default: "-2", Broker: "log.local.retention.ms", check: atLeast(-2),
@@ -68,8 +70,8 @@ var TopicSettings = []*Setting{
 	{Name: "remote.log.delete.on.disable", Kind: Boolean, Default: "false", Doc: "Accepted for compatibility; there is no tiered storage."},
 	{Name: "remote.storage.enable", Kind: Boolean, Default: "false", check: oneOf("false"),
 		Doc: "There is no tiered storage: only false is taken."},
-	{Name: "retention.bytes", Kind: Long, Default: "-1", Broker: "log.retention.bytes", check: atLeast(-1),
-		Doc: "The size of a partition above which its oldest segments go; -1 is no limit."},
+	{Name: "retention.bytes", Kind: Long, Default: "-1", Broker: "log.retention.bytes",
+		Doc: "The size of a partition above which its oldest segments go; what is negative is no limit."},
 	{Name: "retention.ms", Kind: Long, Default: "604800000", Broker: "log.retention.ms", check: atLeast(-1),
 		Doc: "The age above which segments go; -1 is no limit."},
 	{Name: "segment.bytes", Kind: Int, Default: "1073741824", Broker: "log.segment.bytes", check: atLeast(1 << 20),
@@ -89,6 +91,22 @@ func gzipLevel(text string) error {
 		return nil
 	}
 	return between(1, 9)(text)
+}
+
+var partitionAndBroker = regexp.MustCompile(`^(\d+:\d+)?$`)
+
+// throttled is what replicas there may be of.
+func throttled(text string) error {
+	list := elements(text)
+	if len(list) > 0 && list[0] == "*" {
+		return nil
+	}
+	for _, e := range list {
+		if !partitionAndBroker.MatchString(e) {
+			return errors.New("it must be * or a list of partition:broker")
+		}
+	}
+	return nil
 }
 
 var topicSettings = byName(TopicSettings)

@@ -64,7 +64,8 @@ func all(commits []Commit, code Code) (answers []Committed) {
 	return answers
 }
 
-// committer is the group in which may be committed. A simple commit makes it.
+// committer is the group in which may be committed. A simple commit makes it,
+// once it has something to write.
 func (c *Coordinator) committer(now time.Time, r CommitRequest, transactional bool) (*group, Code) {
 	if code := c.serving(); code != None {
 		return nil, code
@@ -72,9 +73,7 @@ func (c *Coordinator) committer(now time.Time, r CommitRequest, transactional bo
 	g := c.groups[r.Group]
 	switch {
 	case g == nil && r.Generation < 0:
-		g = newGroup(r.Group, now)
-		c.groups[r.Group] = g
-		return g, None
+		return newGroup(r.Group, now), None
 	case g == nil && r.Version >= 9 && !transactional:
 		return nil, GroupIDNotFound
 	case g == nil:
@@ -131,6 +130,7 @@ func (c *Coordinator) commit(now time.Time, g *group, r CommitRequest, b Batch, 
 		reply(answers)
 		return
 	}
+	c.groups[r.Group] = g
 	b.Time = now
 	c.config.Append(b, c.once(func(first int64, code Code) {
 		for n, i := range written {

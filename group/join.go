@@ -74,7 +74,7 @@ func (c *Coordinator) join(now time.Time, g *group, r JoinRequest, reply func(Jo
 		c.maybeComplete(now, g)
 		reply(refused(GroupMaxSizeReached, ""))
 	case !g.supports(r.ProtocolType, r.Protocols):
-		reply(refused(InconsistentGroupProtocol, ""))
+		reply(refused(InconsistentGroupProtocol, r.MemberID))
 	case r.MemberID == "" && r.InstanceID != nil:
 		if old := g.statics[*r.InstanceID]; old != nil {
 			c.replace(now, g, old, r, reply)
@@ -186,7 +186,7 @@ func (c *Coordinator) addPending(now time.Time, g *group, id string, session tim
 // the group is stable and its protocol stays, nobody else notices.
 func (c *Coordinator) replace(now time.Time, g *group, old *member, r JoinRequest, reply func(JoinResponse)) {
 	leader := g.leader
-	m := &member{id: c.config.NewMemberID(*r.InstanceID), instance: r.InstanceID, clientID: r.ClientID, clientHost: r.ClientHost,
+	m := &member{id: c.config.NewMemberID(*r.InstanceID), instance: r.InstanceID, clientID: old.clientID, clientHost: old.clientHost, // as in Kafka
 		assignment: old.assignment, mustSync: old.mustSync}
 	g.swap(old, m)
 	old.answerJoin(refused(FencedInstanceID, old.id))

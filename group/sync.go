@@ -23,6 +23,10 @@ type SyncResponse struct {
 // durable. reply is called once, now or later.
 func (c *Coordinator) Sync(now time.Time, r SyncRequest, reply func(SyncResponse)) {
 	c.now = now
+	if r.Version >= 5 && (r.ProtocolType == nil || r.Protocol == nil) {
+		reply(SyncResponse{Code: InconsistentGroupProtocol})
+		return
+	}
 	g, code := c.find(r.Group)
 	if code == None {
 		code = g.checkSync(r)
@@ -46,12 +50,7 @@ func (c *Coordinator) Sync(now time.Time, r SyncRequest, reply func(SyncResponse
 }
 
 func (g *group) checkSync(r SyncRequest) Code {
-	differs := func(said *string, is string) bool {
-		if said == nil {
-			return r.Version >= 5
-		}
-		return *said != is
-	}
+	differs := func(said *string, is string) bool { return said != nil && *said != is }
 	if code := g.validate(r.MemberID, r.InstanceID); code != None {
 		return code
 	}

@@ -38,6 +38,12 @@ func serveCreateTopics(q *call, req *kmsg.CreateTopicsRequest) (kmsg.Response, e
 			var spec broker.TopicSpec
 			if spec, err = q.topicSpec(t, req.ValidateOnly); err == nil {
 				specs = append(specs, spec)
+				break
+			}
+			// Kafka looks at the name and the configuration first.
+			spec.Partitions, spec.ValidateOnly = 1, true
+			if _, first := q.s.b.CreateTopic(q.ctx, spec); first != nil {
+				err = first
 			}
 		}
 		times[t.Topic] = 0
@@ -60,6 +66,12 @@ const mostPartitions = 10_000
 // topicSpec holds to the rules what only the protocol can say.
 func (q *call) topicSpec(t *kmsg.CreateTopicsRequestTopic, validateOnly bool) (broker.TopicSpec, error) {
 	spec := broker.TopicSpec{Name: t.Topic, Partitions: t.NumPartitions, Configs: make(map[string]string), ValidateOnly: validateOnly}
+	for _, c := range t.Configs {
+		if c.Value == nil {
+			return spec, failed(kerr.InvalidConfig, "no value for "+c.Name)
+		}
+		spec.Configs[c.Name] = *c.Value
+	}
 	if len(t.ReplicaAssignment) > 0 {
 		if t.NumPartitions != -1 || t.ReplicationFactor != -1 {
 			return spec, failed(kerr.InvalidRequest, "with an assignment of replicas the numbers of partitions and replicas have to be -1")
@@ -72,19 +84,13 @@ func (q *call) topicSpec(t *kmsg.CreateTopicsRequestTopic, validateOnly bool) (b
 		switch {
 		case t.ReplicationFactor < -1 || t.ReplicationFactor == 0:
 			return spec, failed(kerr.InvalidReplicationFactor, "the number of replicas has to be 1 at least, or -1 for the default")
-		case t.ReplicationFactor > 1:
-			return spec, failed(kerr.InvalidReplicationFactor, fmt.Sprintf("%d replicas, and there is one broker", t.ReplicationFactor))
 		case t.NumPartitions < -1 || t.NumPartitions == 0:
 			return spec, failed(kerr.InvalidPartitions, "the number of partitions has to be 1 at least, or -1 for the default")
+		case t.ReplicationFactor > 1:
+			return spec, failed(kerr.InvalidReplicationFactor, fmt.Sprintf("%d replicas, and there is one broker", t.ReplicationFactor))
 		case t.NumPartitions == -1:
 			spec.Partitions = 0
 		}
-	}
-	for _, c := range t.Configs {
-		if c.Value == nil {
-			return spec, failed(kerr.InvalidConfig, "no value for "+c.Name)
-		}
-		spec.Configs[c.Name] = *c.Value
 	}
 	return spec, nil
 }

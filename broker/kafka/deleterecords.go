@@ -48,8 +48,8 @@ func (q *call) deleteRecords(topic string, partition int32, offset int64) (low i
 	switch {
 	case err != nil:
 		return -1, err
-	case !p.Topic().Deletes():
-		return -1, failed(kerr.PolicyViolation, "cleanup.policy is without delete")
+	case p.Topic().Compacted() && !p.Topic().Deletes():
+		return -1, failed(kerr.PolicyViolation, "cleanup.policy is compact alone")
 	case offset < -1:
 		return -1, kerr.OffsetOutOfRange
 	case offset == -1:

@@ -36,7 +36,7 @@ func (q *call) described(d group.Description, operations bool) kmsg.DescribeGrou
 	if d.State == group.Dead && q.version >= 6 {
 		a.ErrorCode, a.ErrorMessage = int16(group.GroupIDNotFound), kmsg.StringPtr(fmt.Sprintf("there is no group %q", d.Group))
 	}
-	if operations {
+	if operations && a.ErrorCode == 0 {
 		a.AuthorizedOperations = groupOperations
 	}
 	for _, m := range d.Members {

@@ -20,14 +20,16 @@ func serveFetch(q *call, request kmsg.Request) (reply, error) {
 	}
 	defer f.end()
 	wanted := make([]broker.FetchPartition, len(f.parts))
+	known := false
 	for i, p := range f.parts {
 		wanted[i] = q.wanted(p)
-		switch {
-		case req.IsolationLevel < 0 || req.IsolationLevel > 1:
-			p.unknown, wanted[i].Err, resp.ErrorCode = true, kerr.UnknownServerError, kerr.UnknownServerError.Code
-		case wanted[i].Err == nil && (req.ReplicaID >= 0 || req.ReplicaState.ID >= 0): // there are no followers
+		known = known || !p.unknown
+		if wanted[i].Err == nil && (req.ReplicaID >= 0 || req.ReplicaState.ID >= 0) { // there are no followers
 			wanted[i].Err = kerr.NotLeaderForPartition
 		}
+	}
+	if known && (req.IsolationLevel < 0 || req.IsolationLevel > 1) {
+		return q.fetched(q.noIsolation(resp, f), nil)
 	}
 	limit := min(int64(req.MaxBytes), q.s.b.ConfigInt("fetch.max.bytes"))
 	o := broker.FetchOptions{
@@ -44,6 +46,21 @@ func serveFetch(q *call, request kmsg.Request) (reply, error) {
 	resp.SessionID = f.id
 	q.fill(resp, f, got, req.IsolationLevel == 1)
 	return q.fetched(resp, got)
+}
+
+// noIsolation is the answer to a request of an isolation that is none, if it is
+// about any partition that is there.
+func (q *call) noIsolation(resp *kmsg.FetchResponse, f *fetching) *kmsg.FetchResponse {
+	resp.ErrorCode = kerr.UnknownServerError.Code
+	if q.version >= 13 {
+		return resp
+	}
+	none := make([]broker.Fetched, len(f.parts))
+	for i, p := range f.parts {
+		p.unknown, none[i] = true, broker.Fetched{Err: kerr.UnknownServerError, HighWatermark: -1, LastStable: -1, First: -1}
+	}
+	q.fill(resp, f, none, false)
+	return resp
 }
 
 // wanted is what a part of the request asks of the broker.
@@ -69,7 +86,7 @@ func (q *call) find(p *fetchPart) (*broker.Partition, error) {
 		return t.Partition(p.partition)
 	}
 	if p.byID && p.name != "" {
-		if _, again := q.s.b.Topic(p.name); again == nil {
+		if _, again := q.s.b.Partition(p.name, p.partition); again == nil {
 			return nil, kerr.InconsistentTopicID
 		}
 		return nil, kerr.UnknownTopicOrPartition
@@ -110,10 +127,32 @@ func diverging(p *broker.Partition, part *fetchPart) (at *kmsg.FetchResponseTopi
 	return &d, errDiverging
 }
 
-// fill writes what was read into the answer: of a session only what is new.
+// fill writes what was read into the answer: of a session only what is new. What
+// is not there is told last.
 func (q *call) fill(resp *kmsg.FetchResponse, f *fetching, got []broker.Fetched, committed bool) {
+	for rank := range 3 {
+		q.fillWith(resp, f, got, rank, committed)
+	}
+}
+
+// rank is which partitions are told of first: those that are there, then those
+// of topics whose ids are not known, then others that are not there.
+func rank(p *fetchPart, r *broker.Fetched) int {
+	switch {
+	case !p.unknown:
+		return 0
+	case code(r.Err) == kerr.UnknownTopicID.Code:
+		return 1
+	}
+	return 2
+}
+
+func (q *call) fillWith(resp *kmsg.FetchResponse, f *fetching, got []broker.Fetched, of int, committed bool) {
 	for i, p := range f.parts {
 		r := &got[i]
+		if rank(p, r) != of {
+			continue
+		}
 		if r.Err == errDiverging {
 			q.watermarks(p, r)
 		}
@@ -154,7 +193,7 @@ func (q *call) part(p *fetchPart, r *broker.Fetched, committed bool) kmsg.FetchR
 			a.CurrentLeader.LeaderID, a.CurrentLeader.LeaderEpoch = q.s.b.NodeID(), at.LeaderEpoch()
 		}
 	}
-	if committed || p.unknown {
+	if committed && r.Err == nil || p.unknown {
 		a.AbortedTransactions = []kmsg.FetchResponseTopicPartitionAbortedTransaction{}
 		for _, t := range r.Aborted {
 			aborted := kmsg.NewFetchResponseTopicPartitionAbortedTransaction()

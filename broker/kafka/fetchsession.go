@@ -74,6 +74,7 @@ type fetching struct {
 	of      *session // locked; nil without
 	partial bool     // the answer tells only what is new
 	data    []*fetchPart
+	told    []*fetchPart
 }
 
 // begin finds out what a request wants. end has to be called.
@@ -257,13 +258,21 @@ func (f *fetching) tells(p *fetchPart, r *broker.Fetched) bool {
 	if r.View != nil {
 		f.data = append(f.data, p)
 	}
+	if news {
+		f.told = append(f.told, p)
+	}
 	return news
 }
 
-// end ends the fetch. Partitions that had records are served last the next time.
+// end ends the fetch. A session begins with its partitions in the order of the
+// first answer; of those after it, partitions that had records are served last
+// the next time.
 func (f *fetching) end() {
 	if f.of == nil {
 		return
+	}
+	if !f.partial && len(f.told) == len(f.of.mu.parts) {
+		f.of.mu.parts = f.told
 	}
 	if len(f.data) > 0 && f.partial {
 		had := make(map[*fetchPart]bool, len(f.data))

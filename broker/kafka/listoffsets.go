@@ -64,6 +64,11 @@ type position struct {
 var nowhere = position{-1, -1, -1}
 
 func (q *call) listOffset(req *kmsg.ListOffsetsRequest, topic string, p kmsg.ListOffsetsRequestTopicPartition) (position, error) {
+	if p.Timestamp < 0 {
+		if since, ok := specialSince[p.Timestamp]; !ok || q.version < since {
+			return nowhere, kerr.UnsupportedVersion
+		}
+	}
 	at, err := q.s.b.Partition(topic, p.Partition)
 	if err == nil {
 		err = fenced(at, p.CurrentLeaderEpoch)
@@ -83,11 +88,6 @@ func (q *call) listOffset(req *kmsg.ListOffsetsRequest, topic string, p kmsg.Lis
 		level = log.UpToEnd
 	case req.IsolationLevel == 1:
 		level = log.ReadCommitted
-	}
-	if p.Timestamp < 0 {
-		if since, ok := specialSince[p.Timestamp]; !ok || q.version < since {
-			return nowhere, kerr.UnsupportedVersion
-		}
 	}
 	switch p.Timestamp {
 	case latest:

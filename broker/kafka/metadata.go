@@ -53,7 +53,9 @@ func serveMetadata(q *call, req *kmsg.MetadataRequest) (kmsg.Response, error) {
 	}
 	if q.version >= 8 && req.IncludeTopicAuthorizedOperations {
 		for i := range resp.Topics {
-			resp.Topics[i].AuthorizedOperations = topicOperations
+			if resp.Topics[i].Topic != nil { // of an id that is not known nothing is told
+				resp.Topics[i].AuthorizedOperations = topicOperations
+			}
 		}
 	}
 	return resp, nil

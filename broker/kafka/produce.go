@@ -1,7 +1,9 @@
 package kafka
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -17,7 +19,8 @@ const adminClient = "__admin_client"
 func serveProduce(q *call, req *kmsg.ProduceRequest) (kmsg.Response, error) {
 	resp := kmsg.NewPtrProduceResponse()
 	last := lastOfEach(req)
-	var failure error
+	failure := unreadable(req)
+	all := failure
 	for i := range req.Topics {
 		t := &req.Topics[i]
 		answer := kmsg.NewProduceResponseTopic()
@@ -28,7 +31,7 @@ func serveProduce(q *call, req *kmsg.ProduceRequest) (kmsg.Response, error) {
 			if last != nil && last[partitionKey{t.Topic, t.TopicID, p.Partition}] != p {
 				continue
 			}
-			a := q.produce(req, topic, err, p)
+			a := q.produce(req, topic, cmp.Or(all, err), p)
 			if a.ErrorCode != 0 && failure == nil {
 				failure = kerr.ErrorForCode(a.ErrorCode)
 			}
@@ -42,6 +45,25 @@ func serveProduce(q *call, req *kmsg.ProduceRequest) (kmsg.Response, error) {
 		return nil, failure // there is no answer to tell of it
 	}
 	return resp, nil
+}
+
+// unreadable says why nothing of a request is taken: Kafka looks at the first
+// batch of each partition before it does anything.
+func unreadable(req *kmsg.ProduceRequest) error {
+	for i := range req.Topics {
+		for j := range req.Topics[i].Partitions {
+			b := req.Topics[i].Partitions[j].Records
+			if _, err := record.ParseHeader(b); !errors.Is(err, record.ErrCorrupt) {
+				continue
+			}
+			var h kmsg.RecordBatch
+			_ = h.ReadFrom(b)
+			if h.Length < 14 || h.Magic < 0 || h.Magic > 2 {
+				return failed(kerr.CorruptMessage, fmt.Sprintf("a batch of magic %d and length %d", h.Magic, h.Length))
+			}
+		}
+	}
+	return nil
 }
 
 type partitionKey struct {
@@ -111,7 +133,7 @@ func (q *call) append(req *kmsg.ProduceRequest, t *broker.Topic, p *kmsg.Produce
 	case err != nil:
 		return to, log.Appended{}, err
 	case req.Acks < -1 || req.Acks > 1:
-		return to, log.Appended{}, kerr.InvalidRequiredAcks
+		return to, log.Appended{}, cmp.Or(unfit(q, p.Records), error(kerr.InvalidRequiredAcks))
 	case broker.Internal(t.Name()) && q.clientID != adminClient:
 		return to, log.Appended{}, kerr.InvalidTopicException
 	}
@@ -127,4 +149,17 @@ func (q *call) append(req *kmsg.ProduceRequest, t *broker.Topic, p *kmsg.Produce
 	}
 	placed, err := to.Append(q.ctx, p.Records)
 	return to, placed, err
+}
+
+// unfit is what Kafka finds out of a batch before it looks at what is asked: that
+// it is one, and the codec.
+func unfit(q *call, raw []byte) error {
+	h, err := record.ParseHeader(raw)
+	switch {
+	case errors.Is(err, record.ErrCorrupt):
+		return nil
+	case err == nil && h.Codec() == record.Zstd && q.version < 7:
+		return kerr.UnsupportedCompressionType
+	}
+	return broker.OneBatch(raw)
 }
