@@ -33,7 +33,7 @@ func serveFetch(q *call, request kmsg.Request) (reply, error) {
 	}
 	limit := min(int64(req.MaxBytes), q.s.b.ConfigInt("fetch.max.bytes"))
 	o := broker.FetchOptions{
-		MinBytes:  int64(req.MinBytes),
+		MinBytes:  min(int64(req.MinBytes), limit),
 		MaxWait:   time.Duration(req.MaxWaitMillis) * time.Millisecond,
 		MaxBytes:  max(limit, 1), // so that the first batch comes
 		Isolation: log.ReadUncommitted,
@@ -42,10 +42,32 @@ func serveFetch(q *call, request kmsg.Request) (reply, error) {
 	if req.IsolationLevel == 1 {
 		o.Isolation = log.ReadCommitted
 	}
-	got := q.s.b.Fetch(q.ctx, o, wanted)
+	got := q.read(o, f.parts, wanted)
 	resp.SessionID = f.id
 	q.fill(resp, f, got, req.IsolationLevel == 1)
 	return q.fetched(resp, got)
+}
+
+// read reads of what is there: what is not ends no wait, unless it is all.
+func (q *call) read(o broker.FetchOptions, parts []*fetchPart, wanted []broker.FetchPartition) []broker.Fetched {
+	var there []broker.FetchPartition
+	for i, p := range parts {
+		if !p.unknown {
+			there = append(there, wanted[i])
+		}
+	}
+	if len(there) == 0 || len(there) == len(parts) {
+		return q.s.b.Fetch(q.ctx, o, wanted)
+	}
+	read, got := q.s.b.Fetch(q.ctx, o, there), make([]broker.Fetched, len(parts))
+	for i, p := range parts {
+		if p.unknown {
+			got[i] = broker.Fetched{Err: wanted[i].Err, HighWatermark: -1, LastStable: -1, First: -1}
+			continue
+		}
+		got[i], read = read[0], read[1:]
+	}
+	return got
 }
 
 // noIsolation is the answer to a request of an isolation that is none, if it is

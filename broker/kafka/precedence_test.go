@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -123,6 +124,25 @@ func TestFetchOfWhatIsNotThere(t *testing.T) {
 	next.SessionEpoch = 2
 	require.Equal(t, [][2]int16{{0, kerr.InconsistentTopicID.Code}, {2, unknownID}, {7, unknown}}, told(ask[*kmsg.FetchResponse](w, next, 18)),
 		"a partition that is not there is not of another topic either")
+}
+
+// TestWaitBesideWhatIsNotThere: a partition that is not there ends no wait for
+// another one; a limit of no bytes does.
+func TestWaitBesideWhatIsNotThere(t *testing.T) {
+	s := serve(t, t.TempDir(), "", nil)
+	topic(t, s, "t", 1)
+	w := dial(t, s.addr)
+	took := func(maxBytes int32, of ...kmsg.FetchRequestTopic) time.Duration {
+		req := fetchOf(0, of...)
+		req.MinBytes, req.MaxWaitMillis, req.MaxBytes = 1, 300, maxBytes
+		began := time.Now()
+		require.Zero(t, ask[*kmsg.FetchResponse](w, req, 12).ErrorCode)
+		return time.Since(began)
+	}
+	there, nowhere := fetchPartOf("t", broker.TopicID{}, 0, 0), fetchPartOf("t", broker.TopicID{}, 7, 0)
+	require.GreaterOrEqual(t, took(1<<20, nowhere, there), 300*time.Millisecond)
+	require.Less(t, took(1<<20, nowhere), 300*time.Millisecond)
+	require.Less(t, took(0, there), 300*time.Millisecond)
 }
 
 // TestFetchWithoutIsolation: a level that is none is found out when there is
