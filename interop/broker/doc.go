@@ -5,4 +5,6 @@
 // where SEGLOG_KAFKA_ANSWERS says: a program that asks a broker a fixed list of
 // questions, and what Kafka 4.4.0 answered. Where it is missing the test is
 // skipped.
+//
+// The folder differential holds it against Kafka itself, where that can be run.
 package broker
