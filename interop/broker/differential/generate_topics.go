@@ -122,7 +122,11 @@ func create(g *generator, all []newTopic, timeout int32, validate bool) step {
 }
 
 func createTopics(g *generator) step {
-	return create(g, several(g, g.newTopic), mostly[int32](g, 97, 10_000, 0), g.chance(10))
+	all, timeout := several(g, g.newTopic), mostly[int32](g, 97, 10_000, 0)
+	if len(all) > 1 {
+		timeout = 10_000 // of a topic named twice Kafka tells that the time is over, twice
+	}
+	return create(g, all, timeout, g.chance(10))
 }
 
 // firstTopics has what most of a conversation is about.

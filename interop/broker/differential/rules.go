@@ -16,6 +16,7 @@ type rule struct {
 var rules = []rule{
 	{"where Kafka knows only that something went wrong, another error is as good", unknownErrors},
 	{"texts of errors are each broker's own: where Kafka has none there may be one here", texts},
+	{"where a batch does not fit Kafka tells of no list of aborted transactions, here it is empty", abortedOfNothing},
 	{"row 1: a topic that Metadata creates is told of by the next answer", createdTopics},
 	{"row 3: a feature sets min.insync.replicas for Kafka's cluster", minInSync},
 }
@@ -53,6 +54,17 @@ func createdTopics(req kmsg.Request, kafka, ours []line) (_, _ []line) {
 		}
 		of := func(l line) bool { return strings.HasPrefix(l.path, within) }
 		kafka, ours = slices.DeleteFunc(kafka, of), slices.DeleteFunc(ours, of)
+	}
+	return kafka, ours
+}
+
+func abortedOfNothing(_ kmsg.Request, kafka, ours []line) (_, _ []line) {
+	for i, l := range kafka {
+		within, is := strings.CutSuffix(l.path, "AbortedTransactions")
+		if is && l.value == "null" && valueOf(kafka, within+"ErrorCode") == "0" && valueOf(kafka, within+"RecordBatches") == "0 of them" &&
+			valueOf(ours, l.path) == "0 of them" {
+			kafka[i].value = "0 of them"
+		}
 	}
 	return kafka, ours
 }
