@@ -21,7 +21,10 @@ func producerProperties(p produce) []string {
 		acks, idempotent = "all", "true"
 	}
 	return []string{"acks=" + acks, "enable.idempotence=" + idempotent, "compression.type=" + p.codec,
-		"delivery.timeout.ms=3600000", "retry.backoff.ms=20", "reconnect.backoff.max.ms=100"}
+		"delivery.timeout.ms=3600000", "retry.backoff.ms=20", "reconnect.backoff.max.ms=100",
+		// Left to itself the console producer sends again after 1.5 s, and has records
+		// stored twice by a broker that is slow.
+		"request.timeout.ms=30000"}
 }
 
 func (console) produce(ctx context.Context, addr string, p produce, acked func(int)) error {
