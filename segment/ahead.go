@@ -22,18 +22,28 @@ type run struct {
 // pieces, since the page cache keeps a piece together and a sync of one record
 // writes all of it; and it is sent on its way to the device, so that a sync finds
 // the file's blocks written before and need not tell the file system that they are.
+// The further back the last sync is, the less it matters to the next; and larger
+// pieces are cheaper (docs/decisions/0024).
 var (
-	runUnsynced = run{bytes: 4 * window, piece: window}
 	runSynced   = run{bytes: window, piece: 4 << 10, writeBack: true}
+	runUnsynced = run{bytes: 4 * window, piece: window}
+	runLong     = run{bytes: 16 * window, piece: 4 * window}
 )
+
+// far is how far back the last sync is where runs are long: what they add to the
+// next is little beside what is to be written anyway.
+const far = 8 << 20
 
 // run is how pages are made behind pos. A log is taken for one that is synced where
 // the last sync is less than a window back, or nothing tells yet.
 func (s *Segment) run(pos int64) *run {
-	if pos-s.synced.Load() < window {
+	switch since := pos - s.synced.Load(); {
+	case since < window:
 		return &runSynced
+	case since < far:
+		return &runUnsynced
 	}
-	return &runUnsynced
+	return &runLong
 }
 
 // prepareAhead begins a run if less than half of one is left behind pos.
@@ -44,12 +54,12 @@ func (g *growing) prepareAhead(pos int64, r *run) {
 	if g.ahead.done != nil {
 		select {
 		case err := <-g.ahead.done:
-			g.finish(err)
+			g.finish(err) // which may be enough: the next append looks
 		default:
-			return
 		}
+		return
 	}
-	from, end, file := g.prepared, min(g.prepared+r.bytes, g.size), g.ahead.file
+	from, end, file := g.prepared, min((g.prepared+r.bytes)/r.piece*r.piece, g.size), g.ahead.file
 	if from >= end || file == nil {
 		return
 	}
@@ -81,10 +91,11 @@ func (g *growing) finish(err error) {
 	g.prepared = max(g.prepared, g.ahead.end)
 }
 
-// writeZeros writes [from, end) a piece at a time.
+// writeZeros writes [from, end) a piece at a time, each up to a multiple of its
+// size: the page cache keeps together only what is aligned.
 func writeZeros(file vfs.File, from, end, piece int64) error {
 	for from < end {
-		n := min(piece, end-from)
+		n := min(piece-from%piece, end-from)
 		if _, err := file.WriteAt(zeros[:n], from); err != nil {
 			return err
 		}

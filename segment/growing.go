@@ -110,7 +110,7 @@ func (g *growing) cut(end int64) error {
 // a whole folio; 64 KiB costs neither (docs/decisions/0004).
 const window = 64 << 10
 
-var zeros [window]byte
+var zeros [4 * window]byte
 
 // prepare has pages made for the allocated bytes up to end at least, by writing
 // zeros in such pieces ahead of everything that is stored.
@@ -119,7 +119,7 @@ func (g *growing) prepare(end, piece int64) error {
 	if end <= g.prepared {
 		return nil
 	}
-	to := min(g.prepared+(end-g.prepared+window-1)/window*window, g.size)
+	to := min((end+window-1)/window*window, g.size)
 	if err := writeZeros(g.file, g.prepared, to, piece); err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func writes(t *testing.T) (s *Segment, wrote *[]vfs.Call) {
 			*wrote = append(*wrote, c)
 		}
 	}
-	s, err := Create(&Config{FS: fs, Dir: "log", Bytes: 4 << 20, IndexInterval: 4096,
+	s, err := Create(&Config{FS: fs, Dir: "log", Bytes: 32 << 20, IndexInterval: 4096,
 		Cache: NewCache(1), Logger: slog.New(slog.DiscardHandler)}, 0)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
@@ -90,8 +90,57 @@ func TestZerosOfASyncedLog(t *testing.T) {
 	add(t, again, 100)
 	require.NotEmpty(t, *wrote)
 	for _, c := range *wrote {
-		require.EqualValues(t, 4<<10, c.Len, "nothing tells of a log that was opened again")
+		require.LessOrEqual(t, c.Len, int64(4<<10), "nothing tells of a log that was opened again")
+		require.Zero(t, (c.Off+c.Len)%(4<<10), "a piece lies in one page")
 	}
+}
+
+// TestZerosFarFromASync: the further back the last sync is, the larger the pieces, each
+// of which ends at a multiple of its size; a sync makes them small again.
+func TestZerosFarFromASync(t *testing.T) {
+	s, wrote := writes(t)
+	largest := func() (n int64) {
+		for _, c := range *wrote {
+			if n = max(n, c.Len); c.Len > window {
+				require.Zero(t, (c.Off+c.Len)%(4*window))
+			}
+		}
+		*wrote = nil
+		return n
+	}
+	add(t, s, 5000) // not a multiple of anything
+	for s.Size() < far {
+		add(t, s, window/2)
+	}
+	require.EqualValues(t, window, largest())
+	for s.Size() < 2*far {
+		add(t, s, window/2)
+	}
+	require.EqualValues(t, window, largest(), "what the appender makes itself is little")
+
+	s.w.log.ahead.file = &counting{File: s.w.log.file}
+	for range 2 {
+		begun := s.Size()
+		for s.Size() < begun+16*window {
+			add(t, s, 1000)
+		}
+		s.w.log.settle()
+		require.LessOrEqual(t, s.w.log.prepared-s.Size(), int64(24*window), "a run, and the half of one")
+		require.EqualValues(t, 4*window, largest())
+	}
+	require.NoError(t, s.Sync())
+	for s.Size() < 2*far+50*window { // more than what is made
+		add(t, s, 1000)
+	}
+	s.w.log.settle()
+	*wrote = nil
+	require.NoError(t, s.Sync())
+	for range 10 {
+		add(t, s, window/8)
+		require.NoError(t, s.Sync())
+	}
+	s.w.log.settle()
+	require.LessOrEqual(t, largest(), int64(4<<10))
 }
 
 // TestNoZerosForWhatIsWritten: a batch that goes to the file by a write comes over no
