@@ -26,8 +26,8 @@ type Offsets struct {
 // NewOffsets is the index of the segment based at base, over mem, of which the
 // first n entries are in use. mem stays the caller's to unmap.
 func NewOffsets(base int64, mem []byte, n int) *Offsets {
-	x := &Offsets{table: table{mem: mem, width: OffsetEntrySize}, base: base}
-	x.n.Store(int64(n))
+	x := &Offsets{base: base}
+	x.over(mem, OffsetEntrySize, n)
 	return x
 }
 

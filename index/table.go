@@ -17,6 +17,7 @@ type table struct {
 
 	mem   []byte
 	width int
+	cap   int // entries that mem has room for
 	n     atomic.Int64
 }
 
@@ -24,7 +25,13 @@ type table struct {
 func (t *table) Len() int { return int(t.n.Load()) }
 
 // Cap is the number of entries the memory has room for.
-func (t *table) Cap() int { return len(t.mem) / t.width }
+func (t *table) Cap() int { return t.cap }
+
+// over makes it one of n entries of that width, in memory for more.
+func (t *table) over(mem []byte, width, n int) {
+	t.mem, t.width, t.cap = mem, width, len(mem)/width
+	t.n.Store(int64(n))
+}
 
 // Bytes is the length of the published entries in bytes: the size of the file
 // when it is cut to its content.

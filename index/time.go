@@ -28,8 +28,8 @@ type Times struct {
 // NewTimes is the index of the segment based at base, over mem, of which the
 // first n entries are in use. mem stays the caller's to unmap.
 func NewTimes(base int64, mem []byte, n int) *Times {
-	x := &Times{table: table{mem: mem, width: TimeEntrySize}, base: base}
-	x.n.Store(int64(n))
+	x := &Times{base: base}
+	x.over(mem, TimeEntrySize, n)
 	return x
 }
 

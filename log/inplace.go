@@ -59,6 +59,6 @@ func (l *Log) placeDraft(d *record.Draft) (first int64, ok bool, err error) {
 		return -1, false, l.failLocked(err)
 	}
 	invariants.Pause("appended, not published")
-	l.end.Store(d.NextOffset())
+	l.end.Store(first + int64(d.Count))
 	return first, true, nil
 }

@@ -27,21 +27,19 @@ const (
 // with LogAppendTime all do. ok is false if there is anything to say against the
 // batch, or if it may take more than limit bytes: a Builder says what.
 func (d *Draft) Reset(records []Record, t TimestampType, limit int, clock func() time.Time) (ok bool) {
-	*d = Draft{
-		BatchHeader: BatchHeader{LeaderEpoch: -1, LastOffsetDelta: int32(len(records) - 1), Count: int32(len(records)),
-			MaxTimestamp: noTimestamp, ProducerID: -1, ProducerEpoch: -1, BaseSequence: -1},
-		records: records, now: noTimestamp,
-	}
+	d.BatchHeader = BatchHeader{LeaderEpoch: -1, LastOffsetDelta: int32(len(records) - 1), Count: int32(len(records)),
+		MaxTimestamp: noTimestamp, ProducerID: -1, ProducerEpoch: -1, BaseSequence: -1}
+	d.records, d.now = records, noTimestamp
 	bound := HeaderSize + len(records)*maxRecordFrame
 	for i := range records {
 		r := &records[i]
-		if r.Time.IsZero() && d.now == noTimestamp {
-			d.now, ok = toMillis(clock())
-			if !ok {
-				return false
+		ms, ok := toMillis(r.Time)
+		if ms == noTimestamp && ok {
+			if d.now == noTimestamp {
+				d.now, ok = toMillis(clock())
 			}
+			ms = d.now
 		}
-		ms, ok := d.millis(r)
 		if !ok || len(r.Headers) > MaxHeaders {
 			return false
 		}
@@ -68,13 +66,6 @@ func (d *Draft) Reset(records []Record, t TimestampType, limit int, clock func()
 	return len(records) > 0
 }
 
-func (d *Draft) millis(r *Record) (ms int64, ok bool) {
-	if r.Time.IsZero() {
-		return d.now, true
-	}
-	return toMillis(r.Time)
-}
-
 // Bound is the most that the encoded batch can take, in bytes.
 func (d *Draft) Bound() int { return d.bound }
 
@@ -85,8 +76,14 @@ func (d *Draft) Encode(dst []byte) error {
 	n := HeaderSize
 	for i := range d.records {
 		r := &d.records[i]
-		ms, _ := d.millis(r)
-		e := encoding{offsetDelta: int32(i), timeDelta: ms - d.BaseTimestamp}
+		e := encoding{offsetDelta: int32(i)}
+		if i > 0 { // the first sets the base
+			ms, _ := toMillis(r.Time)
+			if ms == noTimestamp {
+				ms = d.now
+			}
+			e.timeDelta = ms - d.BaseTimestamp
+		}
 		size, err := e.measure(r, len(dst)-n)
 		if err != nil {
 			return invalidf("record %d of %d was changed while it was appended: %v", i, len(d.records), err)
@@ -103,7 +100,7 @@ func (d *Draft) Encode(dst []byte) error {
 // by which it is found.
 const FrameSize = logOverhead
 
-// Frame writes the base offset and the length of an encoded Draft.
+// Frame writes the base offset and the length of an encoded Draft, the length last.
 func (d *Draft) Frame(dst *[FrameSize]byte) {
 	binary.BigEndian.PutUint64(dst[posBaseOffset:], uint64(d.BaseOffset))
 	binary.BigEndian.PutUint32(dst[posLength:], uint32(d.Size-logOverhead))

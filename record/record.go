@@ -68,11 +68,10 @@ const noTimestamp = -1
 // false for times that the format has no place for: those before 1970, which
 // Kafka's producer refuses as well, and those past the range of an int64.
 func toMillis(t time.Time) (ms int64, ok bool) {
-	if t.IsZero() {
-		return noTimestamp, true
+	if sec := t.Unix(); sec >= 0 && sec < math.MaxInt64/1000 {
+		return sec*1000 + int64(t.Nanosecond())/1e6, true
 	}
-	sec := t.Unix()
-	return t.UnixMilli(), sec >= 0 && sec < math.MaxInt64/1000
+	return noTimestamp, t.IsZero()
 }
 
 // timeError takes the seconds and not the time: what a Record points to must

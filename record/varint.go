@@ -78,7 +78,17 @@ func varintLen(v int32) int { return uvarintLen(uint64(zigzag32(v))) }
 // varlongLen is the number of bytes putVarlong writes.
 func varlongLen(v int64) int { return uvarintLen(zigzag64(v)) }
 
-func uvarintLen(u uint64) int { return (bits.Len64(u|1) + 6) / 7 }
+// uvarintLen finds out by comparing, for nearly all: counting bits is slow on some
+// processors.
+func uvarintLen(u uint64) int {
+	if u < 1<<7 {
+		return 1
+	}
+	if u < 1<<14 {
+		return 2
+	}
+	return (bits.Len64(u) + 6) / 7
+}
 
 // putVarint writes v to b, which has room, at i and returns the index behind
 // it.
@@ -87,7 +97,16 @@ func putVarint(b []byte, i int, v int32) (next int) { return putUvarint(b, i, ui
 // putVarlong is putVarint for an int64.
 func putVarlong(b []byte, i int, v int64) (next int) { return putUvarint(b, i, zigzag64(v)) }
 
+// putUvarint is apart from the loop to be inlined.
 func putUvarint(b []byte, i int, u uint64) (next int) {
+	if u < 0x80 {
+		b[i] = byte(u)
+		return i + 1
+	}
+	return putLongUvarint(b, i, u)
+}
+
+func putLongUvarint(b []byte, i int, u uint64) (next int) {
 	for u >= 0x80 {
 		b[i] = byte(u) | 0x80
 		u >>= 7

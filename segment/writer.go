@@ -16,9 +16,8 @@ type writer struct {
 	offsets growing
 	times   growing
 	indexes index.Writer
-	untrue  bool                   // an index did not take an entry
-	derived bool                   // the indexes were, when the segment was opened
-	frame   [record.FrameSize]byte // of the batch being encoded
+	untrue  bool // an index did not take an entry
+	derived bool // the indexes were, when the segment was opened
 }
 
 // Create makes a new active segment at base, removing files of that name that
@@ -335,18 +334,17 @@ func (w *writer) frameAt(pos int64, raw []byte) {
 // encode is put of a batch that is encoded now, in the same order.
 func (w *writer) encode(d *record.Draft, pos int64) error {
 	bound := int64(d.Bound())
-	if w.log.store == nil {
-		if err := d.Encode(w.log.mem[pos : pos+bound]); err != nil {
-			return err
-		}
-	} else {
-		raw := make([]byte, bound)
-		if err := d.Encode(raw); err != nil {
-			return err
-		}
-		w.log.put(pos+behind, raw[behind:d.Size])
+	raw := w.log.mem[pos : pos+bound]
+	if w.log.store != nil {
+		raw = make([]byte, bound)
 	}
-	d.Frame(&w.frame)
-	w.frameAt(pos, w.frame[:])
+	if err := d.Encode(raw); err != nil {
+		return err
+	}
+	d.Frame((*[record.FrameSize]byte)(raw))
+	if w.log.store != nil {
+		w.log.put(pos+behind, raw[behind:d.Size])
+		w.frameAt(pos, raw)
+	}
 	return nil
 }
