@@ -1,7 +1,7 @@
 // Broker puts the same load on seglog's broker and on Apache Kafka, in turns, and
 // writes what came out as tables.
 //
-//	cd bench/broker && go run . [-quick] [-run regexp] [-rounds N] [-docs DIR]
+//	cd bench/broker && go run . [-quick] [-run regexp] [-rounds N] [-docs DIR] [-results FILE]
 //
 // It is not a Kafka client. Requests are encoded once, before the clock runs, and
 // sent as they are; answers are taken from the connection and thrown away, but for the
@@ -24,63 +24,37 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"path/filepath"
-	"regexp"
 	"strings"
-	"syscall"
+
+	"github.com/seglog/seglog/bench/rounds"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "broker:", err)
-		os.Exit(1)
-	}
+	var serve string
+	rounds.Command{
+		Name: "broker", What: "rows, as produce/100B/p=1/,", Rounds: 3, Disk: "10 GiB",
+		Flags: func(flags *flag.FlagSet) {
+			flags.StringVar(&serve, "serve", "", "more `flags` for seglog serve, as \"--metrics :9308 --pprof\"")
+		},
+		Run: func(ctx context.Context, o rounds.Options) error { return run(ctx, o, strings.Fields(serve)) },
+	}.Main()
 }
 
-func run(ctx context.Context, args []string) (err error) {
-	flags := flag.NewFlagSet("broker", flag.ExitOnError)
-	only := flags.String("run", "", "only rows whose name this `regexp` matches, as produce/100B/p=1/")
-	rounds := flags.Int("rounds", 3, "how many rounds of a row are counted")
-	quick := flags.Bool("quick", false, "one counted round of little data, to see that everything runs")
-	docs := flags.String("docs", "", "write to BENCHMARKS.md in this `directory`; where it is not given a whole run writes to ../../docs and others print")
-	below := flags.String("dir", os.TempDir(), "write data below this `directory`: up to 10 GiB")
-	serve := flags.String("serve", "", "more `flags` for seglog serve, as \"--metrics :9308 --pprof\"")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	pattern, err := regexp.Compile(*only)
-	if err != nil {
-		return fmt.Errorf("-run: %w", err)
-	}
-	if *rounds < 1 {
-		return fmt.Errorf("-rounds is %d, and has to be at least 1", *rounds)
-	}
-	if *docs == "" && *only == "" && !*quick {
-		*docs = filepath.Join("..", "..", "docs")
-	}
+func run(ctx context.Context, o rounds.Options, serve []string) (err error) {
 	how := amounts{bytes: 1 << 30, seconds: 10}
-	if *quick {
-		*rounds, how = 1, amounts{bytes: 128 << 20, seconds: 2}
+	if o.Quick {
+		how = amounts{bytes: 128 << 20, seconds: 2}
 	}
 	var chosen []row
 	for _, r := range rows() {
-		if pattern.MatchString(r.name) {
+		if o.Only.MatchString(r.name) {
 			chosen = append(chosen, r)
 		}
 	}
 	if len(chosen) == 0 {
-		return fmt.Errorf("-run %q matches no row; there are:\n%s", *only, names(rows()))
+		return fmt.Errorf("-run %q matches no row; there are:\n%s", o.Only, names(rows()))
 	}
-
-	dir, err := os.MkdirTemp(*below, "brokers")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	nodes, err := startAll(ctx, dir, strings.Fields(*serve))
+	nodes, err := startAll(ctx, o.Dir, serve)
 	defer func() {
 		for _, n := range nodes {
 			if stopped := n.stop(); err == nil {
@@ -91,10 +65,10 @@ func run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	got := newResults(nodes, *rounds)
+	got := newResults(nodes, o.Rounds, o.Results)
 	failed := measureAll(ctx, nodes, chosen, how, got)
-	if failed == nil && *docs != "" {
-		return got.write(*docs)
+	if failed == nil && o.Docs != "" {
+		return got.write(o.Docs)
 	}
 	_, err = os.Stdout.WriteString(got.markdown())
 	return errors.Join(failed, err)

@@ -1,19 +1,16 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/seglog/seglog/bench/rounds"
 )
 
-const (
-	begin = "<!-- brokers: written by bench/broker -->\n"
-	end   = "<!-- end of brokers -->\n"
-)
+var page = rounds.Page{Begin: "<!-- brokers: written by bench/broker -->", End: "<!-- end of brokers -->"}
 
 // markdown are tables, one for the rows that have the same units.
 func (r *results) markdown() string {
@@ -91,17 +88,7 @@ func number(v float64) string {
 	return fmt.Sprintf("%.3f", v)
 }
 
-// write puts the tables between the markers of BENCHMARKS.md in a directory.
+// write puts the tables into BENCHMARKS.md in a directory.
 func (r *results) write(docs string) error {
-	name := filepath.Join(docs, "BENCHMARKS.md")
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	before, rest, ok := strings.Cut(string(text), begin)
-	_, after, closed := strings.Cut(rest, end)
-	if !ok || !closed {
-		return errors.New(name + " has not got the markers to write between")
-	}
-	return os.WriteFile(name, []byte(before+begin+r.markdown()+end+after), 0o644)
+	return page.Write(filepath.Join(docs, "BENCHMARKS.md"), r.markdown())
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
-	"slices"
 	"strings"
+
+	"github.com/seglog/seglog/bench/rounds"
 )
 
 // The units of figures.
@@ -39,10 +41,11 @@ type results struct {
 	load   string // of the machine, when it began
 	rows   []string
 	of     map[string]map[string]map[string][]float64
+	raw    io.Writer // of each as it comes
 }
 
-func newResults(nodes []*node, rounds int) *results {
-	r := &results{rounds: rounds, load: loadAverage(), of: make(map[string]map[string]map[string][]float64)}
+func newResults(nodes []*node, rounds int, raw io.Writer) *results {
+	r := &results{rounds: rounds, load: loadAverage(), raw: raw, of: make(map[string]map[string]map[string][]float64)}
 	for _, n := range nodes {
 		r.nodes = append(r.nodes, n.name)
 	}
@@ -57,7 +60,7 @@ func loadAverage() string {
 	return strings.Fields(string(text))[0]
 }
 
-func (r *results) add(row, node string, f figures) {
+func (r *results) add(row, node string, f figures) error {
 	if r.of[row] == nil {
 		r.rows = append(r.rows, row)
 		r.of[row] = make(map[string]map[string][]float64)
@@ -65,22 +68,20 @@ func (r *results) add(row, node string, f figures) {
 	if r.of[row][node] == nil {
 		r.of[row][node] = make(map[string][]float64)
 	}
-	for unit, v := range f {
-		r.of[row][node][unit] = append(r.of[row][node][unit], v)
+	var list []rounds.Figure
+	for _, unit := range units {
+		if v, ok := f[unit]; ok {
+			r.of[row][node][unit] = append(r.of[row][node][unit], v)
+			list = append(list, rounds.Figure{Value: v, Unit: unit})
+		}
 	}
+	return rounds.Line(r.raw, row, node, list)
 }
 
-// median is that of the rounds, NaN of none.
+// median is that of the rounds, if there are any.
 func (r *results) median(row, node, unit string) (float64, bool) {
-	values := slices.Sorted(slices.Values(r.of[row][node][unit]))
-	if len(values) == 0 {
-		return 0, false
-	}
-	middle := len(values) / 2
-	if len(values)%2 == 0 {
-		return (values[middle-1] + values[middle]) / 2, true
-	}
-	return values[middle], true
+	values := r.of[row][node][unit]
+	return rounds.Median(values), len(values) > 0
 }
 
 // times is how many times as good seglog is: more throughput, less of all else.

@@ -121,7 +121,9 @@ func (r row) inTurns(ctx context.Context, nodes []*node, how amounts, got *resul
 				return fmt.Errorf("%s: %w", n.name, err)
 			}
 			if round > 0 || r.once {
-				got.add(r.name, n.name, f)
+				if err := got.add(r.name, n.name, f); err != nil {
+					return err
+				}
 			}
 			fmt.Fprintf(os.Stderr, "%s %-40s round %d %-7s %s\n", at, r.name, round, n.name, f)
 		}

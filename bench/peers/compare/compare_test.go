@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seglog/seglog/bench/rounds"
 )
 
 // measured is what four processes printed in two rounds, the second on a machine
@@ -47,7 +49,7 @@ func TestRatiosAreOfARound(t *testing.T) {
 	times, ok := ratio(f["Read"][ours], f["Read"]["etcd"], rate)
 	require.True(t, ok)
 	require.InDelta(t, 2, times, 1e-9)
-	require.InDelta(t, 15, median(f["Read"]["etcd"].all(rate)), 1e-9)
+	require.InDelta(t, 15, rounds.Median(f["Read"]["etcd"].all(rate)), 1e-9)
 }
 
 func TestTable(t *testing.T) {
@@ -124,13 +126,13 @@ func TestWriteKeepsWhatIsByHand(t *testing.T) {
 	path := filepath.Join(docs, "BENCHMARKS.md")
 	w := choose(regexp.MustCompile(`^Append/100B/batch=1/`))
 	r := newReport(w, measured(t), 2)
-	require.NoError(t, os.WriteFile(path, []byte("before\n"+begins+"\nold\n"+ends+"\nbehind\n"), 0o644))
+	require.NoError(t, os.WriteFile(path, []byte("before\n"+page.Begin+"\nold\n"+page.End+"\nbehind\n"), 0o644))
 	for range 2 { // twice is the same
 		require.NoError(t, r.write(docs))
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
-		require.True(t, strings.HasPrefix(string(text), "before\n"+begins+"\n\nMedians of 2 rounds"), string(text))
-		require.True(t, strings.HasSuffix(string(text), "\n\n"+ends+"\nbehind\n"), string(text))
+		require.True(t, strings.HasPrefix(string(text), "before\n"+page.Begin+"\n\nMedians of 2 rounds"), string(text))
+		require.True(t, strings.HasSuffix(string(text), "\n\n"+page.End+"\nbehind\n"), string(text))
 		require.NotContains(t, string(text), "old")
 	}
 	drawn, err := os.ReadFile(filepath.Join(docs, "charts", "append-100b-batch1-syncnone.svg"))

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"golang.org/x/perf/benchfmt"
+
+	"github.com/seglog/seglog/bench/rounds"
 )
 
 // figures are what was measured, by the name of the workload.
@@ -159,14 +161,5 @@ func ratio(a, b *side, unit string) (float64, bool) {
 	if len(ratios) == 0 {
 		return 0, false
 	}
-	return median(ratios), true
-}
-
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	if n == 0 {
-		return 0
-	}
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+	return rounds.Median(ratios), true
 }

@@ -9,7 +9,8 @@
 // memory that was touched just before, and what they write is removed.
 //
 // A whole run replaces what is between the markers in docs/BENCHMARKS.md, and
-// docs/charts. With -run or -quick it prints, unless -docs says where to.
+// docs/charts. With -run or -quick it prints, unless -docs says where to. With
+// -results it also keeps what the processes printed: bench/results says what for.
 package main
 
 import (
@@ -17,57 +18,28 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
-	"path/filepath"
-	"regexp"
 	"strings"
-	"syscall"
+
+	"github.com/seglog/seglog/bench/rounds"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "compare:", err)
-		os.Exit(1)
-	}
+	var journaled string
+	rounds.Command{
+		Name: "compare", What: "workloads, as Append/100B,", Rounds: 7, Disk: "3 GiB",
+		Flags: func(flags *flag.FlagSet) {
+			flags.StringVar(&journaled, "journaled", "", "a `directory` of an ext4 with a journal; where it is not given root makes one in a file")
+		},
+		Run: func(ctx context.Context, o rounds.Options) error { return run(ctx, o, journaled) },
+	}.Main()
 }
 
-func run(ctx context.Context, args []string) (err error) {
-	flags := flag.NewFlagSet("compare", flag.ExitOnError)
-	only := flags.String("run", "", "only workloads whose name this `regexp` matches, as Append/100B")
-	rounds := flags.Int("rounds", 7, "how many rounds")
-	quick := flags.Bool("quick", false, "one round of little data, to see that everything runs")
-	docs := flags.String("docs", "", "write to this `directory`; where it is not given a whole run writes to ../../docs and others print")
-	below := flags.String("dir", os.TempDir(), "write data below this `directory`: up to 3 GiB")
-	journaled := flags.String("journaled", "", "a `directory` of an ext4 with a journal; where it is not given root makes one in a file")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	pattern, err := regexp.Compile(*only)
-	if err != nil {
-		return fmt.Errorf("-run: %w", err)
-	}
-	if *rounds < 1 {
-		return fmt.Errorf("-rounds is %d, and has to be at least 1", *rounds)
-	}
-	if *docs == "" && *only == "" && !*quick {
-		*docs = filepath.Join("..", "..", "docs")
-	}
-	if *quick {
-		*rounds = 1
-	}
-	chosen := choose(pattern)
+func run(ctx context.Context, o rounds.Options, journaled string) (err error) {
+	chosen := choose(o.Only)
 	if len(chosen) == 0 {
-		return fmt.Errorf("-run %q matches no workload; there are:\n%s", *only, strings.Join(names(), "\n"))
+		return fmt.Errorf("-run %q matches no workload; there are:\n%s", o.Only, strings.Join(names(), "\n"))
 	}
-
-	dir, err := os.MkdirTemp(*below, "compare")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	r := &runner{dir: dir, quick: *quick, journaled: *journaled}
+	r := &runner{dir: o.Dir, quick: o.Quick, journaled: journaled, results: o.Results}
 	defer func() { err = firstOf(err, r.close()) }()
 	if err := r.build(ctx); err != nil {
 		return err
@@ -78,17 +50,17 @@ func run(ctx context.Context, args []string) (err error) {
 		}
 	}
 	figures := make(figures)
-	if err := r.rounds(ctx, chosen, *rounds, figures); err != nil {
+	if err := r.rounds(ctx, chosen, o.Rounds, figures); err != nil {
 		return err
 	}
-	report := newReport(chosen, figures, *rounds)
-	report.quick = *quick
-	if *docs == "" {
+	report := newReport(chosen, figures, o.Rounds)
+	report.quick = o.Quick
+	if o.Docs == "" {
 		_, err = os.Stdout.WriteString(report.markdown(""))
 	} else {
-		err = report.write(*docs)
+		err = report.write(o.Docs)
 	}
-	if err == nil && *quick && r.failed > 0 {
+	if err == nil && o.Quick && r.failed > 0 {
 		err = fmt.Errorf("%d of the processes of seglog and of the limit failed: see above", r.failed)
 	}
 	return err

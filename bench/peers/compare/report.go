@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"math"
@@ -13,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/seglog/seglog/bench/peers"
+	"github.com/seglog/seglog/bench/rounds"
 )
 
 // A report is what the figures of the chosen workloads say.
@@ -58,10 +58,7 @@ func newTable(w workload, from figures) table {
 			}
 			return
 		}
-		r := row{name: name, side: s, median: median(values)}
-		if r.median != 0 {
-			r.spread = (slices.Max(values) - slices.Min(values)) / math.Abs(r.median)
-		}
+		r := row{name: name, side: s, median: rounds.Median(values), spread: rounds.Spread(values)}
 		if name != ours {
 			r.ours = w.better(own, s)
 		}
@@ -196,7 +193,7 @@ func (t table) markdown(charts string) string {
 				if len(values) == 0 {
 					return ""
 				}
-				return show(median(values), unit)
+				return show(rounds.Median(values), unit)
 			}))
 	}
 	for _, r := range t.rows {
@@ -236,10 +233,7 @@ func (t table) file() string {
 	return strings.NewReplacer("/", "-", "=", "").Replace(strings.ToLower(t.name)) + ".svg"
 }
 
-const (
-	begins = "<!-- comparison: written by bench/peers/compare -->"
-	ends   = "<!-- end of comparison -->"
-)
+var page = rounds.Page{Begin: "<!-- comparison: written by bench/peers/compare -->", End: "<!-- end of comparison -->"}
 
 // write puts the tables between the markers of BENCHMARKS.md in docs, and the
 // charts into docs/charts.
@@ -260,28 +254,7 @@ func (r *report) write(docs string) error {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
 	}
-	path := filepath.Join(docs, "BENCHMARKS.md")
-	before, err := os.ReadFile(path)
-	if os.IsNotExist(err) {
-		before, err = []byte(begins+"\n"+ends+"\n"), nil
-	}
-	if err != nil {
-		return err
-	}
-	after, err := between(before, r.markdown("charts"))
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return os.WriteFile(path, after, 0o644)
-}
-
-// between is text with what is between the markers replaced.
-func between(text []byte, by string) ([]byte, error) {
-	from, to := bytes.Index(text, []byte(begins)), bytes.Index(text, []byte(ends))
-	if from < 0 || to < from {
-		return nil, fmt.Errorf("there are no lines %q and %q, between which the comparison goes", begins, ends)
-	}
-	return slices.Concat(text[:from+len(begins)], []byte("\n\n"+by+"\n"), text[to:]), nil
+	return page.Write(filepath.Join(docs, "BENCHMARKS.md"), r.markdown("charts"))
 }
 
 func cells(units []string, text func(string) string) string {

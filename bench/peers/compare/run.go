@@ -29,6 +29,7 @@ type runner struct {
 	journaled string // a directory, "" none
 	mounted   string // what close unmounts
 	failed    int    // processes of ours and of the limit
+	results   io.Writer
 }
 
 // build compiles the three packages' benchmarks.
@@ -130,6 +131,9 @@ func (r *runner) one(ctx context.Context, g group, side string, round int, to fi
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err = cmd.Run()
 	if err := ctx.Err(); errors.Is(err, context.Canceled) {
+		return err
+	}
+	if _, err := r.results.Write(out.Bytes()); err != nil {
 		return err
 	}
 	failed, parseErr := to.add(side, round, io.TeeReader(&out, &errs))
