@@ -28,8 +28,9 @@ var (
 // What a text file of the directory says or fails to say is never a reason to
 // remove a log; neither is that a log or a file is missing.
 //
-// All methods may be called by any number of goroutines. None is started but
-// while OpenManager and Close open and close several logs at a time.
+// All methods may be called by any number of goroutines, and Create does not wait
+// for a Create of another partition. None is started but while OpenManager and
+// Close open and close several logs at a time.
 type Manager struct {
 	dir   string
 	opts  ManagerOptions
@@ -40,8 +41,9 @@ type Manager struct {
 	closedHere bool
 
 	// change is held by who changes which partitions there are, or the files
-	// that tell of them. It is taken before mu.
-	change sync.Mutex
+	// that tell of them. It is taken before mu. Those who make partitions share it:
+	// each has its name reserved, in mu.
+	change sync.RWMutex
 	disk   checkpoints // as last read or written
 	unsure [4]bool     // the last write failed: the file may say the one or the other
 	cut    cut         // under way
@@ -51,9 +53,12 @@ type Manager struct {
 		untold []func() // calls of hooks, for when change is given up
 	}
 
+	names joint // SyncDir of dir
+
 	mu struct {
 		sync.RWMutex
 		partitions map[string]*Partition // by the directory's name; immutable each
+		making     map[string]bool       // names of partitions that Create is at
 		closed     bool
 	}
 }
@@ -147,6 +152,14 @@ func (m *Manager) Partitions() []Partition {
 	return list
 }
 
+// Partition is the one in the directory of that name, whatever its state.
+func (m *Manager) Partition(name string) (p Partition, ok bool) {
+	if known := m.lookup(name); known != nil {
+		return *known, true
+	}
+	return p, false
+}
+
 // Logs are the open logs with their names, by topic and number.
 func (m *Manager) Logs() iter.Seq2[string, *Log] {
 	return func(yield func(string, *Log) bool) {
@@ -191,10 +204,17 @@ func (m *Manager) takeUntold() []func() {
 	return untold
 }
 
-// changed gives change up and calls the hooks that were left for then.
+// changed gives change up and calls the hooks that were left for then; made gives
+// up what was shared of it.
 func (m *Manager) changed() {
 	untold := m.takeUntold()
 	m.change.Unlock()
+	tellAll(untold)
+}
+
+func (m *Manager) made() {
+	untold := m.takeUntold()
+	m.change.RUnlock()
 	tellAll(untold)
 }
 
@@ -203,6 +223,27 @@ func (m *Manager) closeLog(l *Log) error {
 	synced, err := l.close()
 	m.later(func() { l.tellSynced(synced) })
 	return err
+}
+
+// reserve takes a name for a partition that is to be made, until unreserve: there
+// is none of that name.
+func (m *Manager) reserve(name string) error {
+	if err := m.writable(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.mu.partitions[name] != nil || m.mu.making[name] {
+		return fmt.Errorf("%w: %s", ErrExists, name)
+	}
+	m.mu.making[name] = true
+	return nil
+}
+
+func (m *Manager) unreserve(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.mu.making, name)
 }
 
 // put sets what is known of a directory; without forgets it.
@@ -216,6 +257,11 @@ func (m *Manager) without(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.mu.partitions, name)
+}
+
+// syncNames makes the names of partitions durable that are there now.
+func (m *Manager) syncNames() error {
+	return m.names.do(func() error { return m.opts.Log.Env.FS.SyncDir(m.dir) })
 }
 
 // lookup is what is known of a directory, nil for nothing.

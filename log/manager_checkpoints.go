@@ -89,8 +89,16 @@ func (m *Manager) writeFile(i int, now kafkadir.Offsets) error {
 
 // forgetNotes takes the lines out of the files that are of an earlier partition
 // of that name, durably: a new one must not be taken for it after a crash. The
-// caller holds change, and there is no such partition.
+// name is reserved, so that they do not come back.
 func (m *Manager) forgetNotes(name string) error {
+	if !m.hasNotes(name) {
+		return nil
+	}
+	m.change.Lock()
+	defer m.changed()
+	if err := m.writable(); err != nil {
+		return err
+	}
 	for i, known := range m.disk {
 		if _, stale := known[name]; !stale && !m.unsure[i] {
 			continue
@@ -102,6 +110,19 @@ func (m *Manager) forgetNotes(name string) error {
 		}
 	}
 	return nil
+}
+
+// hasNotes says whether there may be such lines: mostly there are none, and who
+// makes partitions waits for nobody.
+func (m *Manager) hasNotes(name string) bool {
+	m.change.RLock()
+	defer m.change.RUnlock()
+	for i, known := range m.disk {
+		if _, stale := known[name]; stale || m.unsure[i] {
+			return true
+		}
+	}
+	return false
 }
 
 // offsets are a checkpoint's for the partitions as they are. What is known of

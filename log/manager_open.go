@@ -31,7 +31,7 @@ func OpenManager(ctx context.Context, dir string, o ManagerOptions) (_ *Manager,
 		return nil, err
 	}
 	m := &Manager{dir: dir, opts: o, cache: segment.NewCache(o.Log.MappedSegments)}
-	m.mu.partitions = make(map[string]*Partition)
+	m.mu.partitions, m.mu.making = make(map[string]*Partition), make(map[string]bool)
 	if o.Log.Mode != ReadOnly {
 		if err := m.lock(); err != nil {
 			return nil, err
@@ -149,11 +149,16 @@ func (m *Manager) list() error {
 		}
 		m.put(&Partition{Name: e.Name(), Topic: name.Topic, Number: name.Partition, State: name.State, parsed: name, until: until})
 	}
-	if m.found.Clean || m.opts.Log.Mode == ReadOnly {
+	if m.closedHere || m.opts.Log.Mode == ReadOnly {
 		return nil
 	}
-	// Who was killed may not have come to that: what is made here, or deleted, stays so.
-	return m.opts.Log.Env.FS.SyncDir(m.dir)
+	// Who was killed may not have come to that: the directory stays, and so does what
+	// is made here, or deleted.
+	fsys := m.opts.Log.Env.FS
+	if err := fsys.SyncDir(filepath.Dir(m.dir)); err != nil && !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return fsys.SyncDir(m.dir)
 }
 
 // open opens the log of a partition, or notes why it cannot be.
@@ -224,6 +229,6 @@ func (m *Manager) logOptions(name string) Options {
 			o.Mode = mode
 		}
 	}
-	o.cache, o.cutting = m.cache, m.cutting
+	o.cache, o.cutting, o.syncParent = m.cache, m.cutting, m.syncNames
 	return o
 }

@@ -25,27 +25,38 @@ func (m *Manager) Create(ctx context.Context, name string, id TopicID) (*Log, er
 	if !ok || parsed.State != PartitionLive || !kafkadir.ValidTopic(parsed.Topic) || parsed.Topic == kafkadir.ClusterMetadata {
 		return nil, fmt.Errorf("log: %w: %q is no name of a partition", record.ErrInvalid, name)
 	}
-	m.change.Lock()
-	defer m.changed()
-	if err := m.writable(); err != nil {
+	if err := m.reserve(name); err != nil {
 		return nil, err
 	}
-	if m.lookup(name) != nil {
-		return nil, fmt.Errorf("%w: %s", ErrExists, name)
-	}
+	defer m.unreserve(name)
 	if err := m.forgetNotes(name); err != nil {
 		return nil, err
 	}
-	fsys, dir := m.opts.Log.Env.FS, filepath.Join(m.dir, name)
-	if err := vfs.MkdirAll(fsys, dir, 0o755); err != nil {
+	m.change.RLock()
+	defer m.made()
+	if err := m.writable(); err != nil { // it was closed in the meantime
 		return nil, err
 	}
-	if id != (TopicID{}) {
-		if err := kafkadir.WriteTopicID(fsys, dir, id); err != nil {
-			return nil, err
-		}
+	if err := m.makeDir(name, id); err != nil {
+		return nil, err
 	}
-	return m.reopen(ctx, &Partition{Name: name, Topic: parsed.Topic, Number: parsed.Partition, parsed: parsed})
+	m.open(ctx, &Partition{Name: name, Topic: parsed.Topic, Number: parsed.Partition, parsed: parsed})
+	p := m.lookup(name)
+	return p.Log, p.Err
+}
+
+// makeDir makes the directory of a partition. Its name is durable once its log is
+// open.
+func (m *Manager) makeDir(name string, id TopicID) error {
+	fsys, dir := m.opts.Log.Env.FS, filepath.Join(m.dir, name)
+	err := fsys.Mkdir(dir, 0o755)
+	if errors.Is(err, fs.ErrExist) {
+		err = vfs.MkdirAll(fsys, dir, 0o755) // refuses what is no directory
+	}
+	if err != nil || id == (TopicID{}) {
+		return err
+	}
+	return kafkadir.WriteTopicID(fsys, dir, id)
 }
 
 // Reopen tries again to open a partition that was set aside, for instance since
@@ -56,13 +67,9 @@ func (m *Manager) Reopen(ctx context.Context, name string) (*Log, error) {
 	if l, err := m.Log(name); err == nil || errors.Is(err, ErrNoPartition) || errors.Is(err, ErrClosed) {
 		return l, err
 	}
-	return m.reopen(ctx, m.lookup(name))
-}
-
-func (m *Manager) reopen(ctx context.Context, p *Partition) (*Log, error) {
-	m.open(ctx, p)
-	p = m.lookup(p.Name)
+	m.open(ctx, m.lookup(name))
 	m.lowerAfter()
+	p := m.lookup(name)
 	return p.Log, p.Err
 }
 

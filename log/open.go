@@ -88,7 +88,11 @@ func (l *Log) openWritable(ctx context.Context) (err error) {
 	}
 	if r.Foreign {
 		// Who made the directory may have been killed before its name was durable.
-		if err := l.cfg.FS.SyncDir(filepath.Dir(l.dir)); err != nil && !errors.Is(err, fs.ErrPermission) {
+		sync := l.opts.syncParent
+		if sync == nil {
+			sync = func() error { return l.cfg.FS.SyncDir(filepath.Dir(l.dir)) }
+		}
+		if err := sync(); err != nil && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
 	}

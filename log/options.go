@@ -73,6 +73,9 @@ type Options struct {
 	// cutting does a cut to an offset, or the dropping of all, once what a Manager
 	// has noted of the log is true behind it, too; nil: nobody has.
 	cutting func(l *Log, to int64, all bool, cut func() error) error
+	// syncParent makes the name of the log's directory durable, for several of a
+	// Manager at a time; nil: the log does it.
+	syncParent func() error
 }
 
 // Mode is how a log is opened.

@@ -398,3 +398,13 @@ func TestLengthComesLast(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, raw, content[pos:pos+int64(len(raw))])
 }
+
+// TestCreateSyncsNothing: the files of a new segment have nothing to be made
+// durable before something is appended.
+func TestCreateSyncsNothing(t *testing.T) {
+	fs := vfs.NewFaulty(world(t))
+	syncs := fs.Add(vfs.Rule{Op: vfs.OpSync})
+	s := create(t, config(fs), 0)
+	require.Zero(t, syncs.Matched())
+	require.NoError(t, s.Close())
+}

@@ -117,6 +117,7 @@ func (s *Segment) resumeIndexes(w *writer, trusted int64) (err error) {
 		trusted = 0
 	}
 	w.derived = true
+	made := f.Size == 0 && w.offsets.size == 0 && w.times.size == 0 // now: there is nothing to clear
 	// Derived entries go behind the believed ones; make the room first, since
 	// moving an index to the heap replaces its memory.
 	entries := f.Size/interval + 2
@@ -151,6 +152,9 @@ func (s *Segment) resumeIndexes(w *writer, trusted int64) (err error) {
 	s.maxTime.Store(w.indexes.Max().Timestamp)
 	if h, err := record.ParseHeader(w.log.mem[:f.Size]); err == nil { // damage is for its reader to meet
 		s.firstTime.Store(h.MaxTimestamp)
+	}
+	if made {
+		return nil
 	}
 	// What was cleared, now or by a process that was killed, may be of batches that
 	// are gone, and would be believed if it came back once others are in their place.
