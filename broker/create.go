@@ -59,7 +59,7 @@ func (b *Broker) CreateTopics(ctx context.Context, specs []TopicSpec) []Created 
 			}
 			all[i].Topic = b.newTopic(spec.Name, s)
 			if !spec.ValidateOnly {
-				list = append(list, &creation{&all[i], s, nil})
+				list = append(list, &creation{&all[i], s})
 			}
 			names[canonical(spec.Name)] = spec.Name
 		}
@@ -80,8 +80,7 @@ func (b *Broker) CreateTopics(ctx context.Context, specs []TopicSpec) []Created 
 // creation is a topic that is being created.
 type creation struct {
 	*Created
-	state      *topicState
-	partitions []*Partition
+	state *topicState
 }
 
 // create makes topics. The caller has change.
@@ -100,18 +99,23 @@ func (b *Broker) create(ctx context.Context, list []*creation) {
 		}
 		return
 	}
-	for _, c := range list {
-		if c.partitions, c.Err = b.makePartitions(ctx, c.Topic, 0, c.state.Partitions); c.Err == nil {
+	all := make([]*making, len(list))
+	for i, c := range list {
+		all[i] = c.Topic.making(c.state.Partitions)
+	}
+	b.makeAll(ctx, all...)
+	for i, c := range list {
+		if c.Err = all[i].failed(); c.Err == nil {
 			c.state.Settled = c.state.Partitions
 		}
 	}
 	saved := b.save()
-	for _, c := range list {
+	for i, c := range list {
 		if err := cmp.Or(c.Err, saved); err != nil {
 			c.Err = b.undo(c.Topic.name, c.state, 0, err)
 			continue
 		}
-		c.Topic.partitions.Store(&c.partitions)
+		c.Topic.partitions.Store(&all[i].list)
 		b.put(c.Topic)
 		b.coordinate(c.Topic)
 		b.listeners.tell()
@@ -200,7 +204,9 @@ func (b *Broker) extend(ctx context.Context, t *Topic, s *topicState, count int3
 		s.Partitions = had
 		return err
 	}
-	list, err := b.makePartitions(ctx, t, had, count)
+	made := t.making(count)
+	b.makeAll(ctx, made)
+	err := made.failed()
 	if err == nil {
 		s.Settled = count
 		err = b.save()
@@ -208,7 +214,7 @@ func (b *Broker) extend(ctx context.Context, t *Topic, s *topicState, count int3
 	if err != nil {
 		return b.undo(t.name, s, had, err)
 	}
-	t.partitions.Store(&list)
+	t.partitions.Store(&made.list)
 	t.count.Store(count)
 	b.listeners.tell()
 	return nil

@@ -1,12 +1,10 @@
 package broker
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 
 	"github.com/seglog/seglog/internal/kafkadir"
 	"github.com/seglog/seglog/log"
@@ -47,17 +45,12 @@ func (b *Broker) settle() error {
 // there is one.
 func (b *Broker) removePartition(topic string, number int32, id TopicID) error {
 	name := directory(topic, number)
-	for _, p := range b.logs.Partitions() {
-		if p.Name != name {
-			continue
-		}
-		if p.TopicID != id && p.TopicID != (TopicID{}) {
-			return nil // another's
-		}
-		if err := b.logs.Delete(name); err != nil && !errors.Is(err, log.ErrNoPartition) {
-			return err
-		}
-		return nil
+	p, ok := b.logs.Partition(name)
+	if !ok || p.TopicID != id && p.TopicID != (TopicID{}) {
+		return nil // there is none, or it is another's
+	}
+	if err := b.logs.Delete(name); err != nil && !errors.Is(err, log.ErrNoPartition) {
+		return err
 	}
 	return nil
 }
@@ -163,29 +156,4 @@ func (b *Broker) lead(p *Partition) error {
 		return nil
 	}
 	return p.log.SetLeaderEpoch(epoch + 1)
-}
-
-// makePartitions creates the logs of partitions from..to-1. Each is led by a sync
-// of its own, which the next one does not wait for.
-func (b *Broker) makePartitions(ctx context.Context, t *Topic, from, to int32) ([]*Partition, error) {
-	const atATime = 8
-	list, errs := slices.Clone(t.Partitions()), make([]error, to-from)
-	room := make(chan struct{}, atATime)
-	var leading sync.WaitGroup
-	for number := from; number < to; number++ {
-		l, err := b.logs.Create(ctx, directory(t.name, number), t.id)
-		if err != nil {
-			errs[number-from] = err
-			break
-		}
-		p := &Partition{topic: t, number: number, log: l}
-		list = append(list, p)
-		room <- struct{}{}
-		leading.Go(func() {
-			errs[number-from] = b.lead(p)
-			<-room
-		})
-	}
-	leading.Wait()
-	return list, errors.Join(errs...)
 }

@@ -71,6 +71,10 @@ func (q *call) cluster(resp *kmsg.MetadataResponse) {
 }
 
 func (q *call) describeAsked(resp *kmsg.MetadataResponse, req *kmsg.MetadataRequest, byID bool) {
+	created := make(map[string]broker.Created)
+	if !byID {
+		created = q.autoCreate(req)
+	}
 	asked := make(map[partitionKey]bool)
 	for _, t := range req.Topics {
 		name := ""
@@ -87,11 +91,11 @@ func (q *call) describeAsked(resp *kmsg.MetadataResponse, req *kmsg.MetadataRequ
 			continue
 		}
 		asked[key] = true
-		resp.Topics = append(resp.Topics, q.describeOne(name, t.TopicID, req, byID))
+		resp.Topics = append(resp.Topics, q.describeOne(name, t.TopicID, created[name], byID))
 	}
 }
 
-func (q *call) describeOne(name string, id broker.TopicID, req *kmsg.MetadataRequest, byID bool) kmsg.MetadataResponseTopic {
+func (q *call) describeOne(name string, id broker.TopicID, created broker.Created, byID bool) kmsg.MetadataResponseTopic {
 	if byID {
 		t, err := q.s.b.TopicByID(id)
 		if err != nil {
@@ -100,31 +104,44 @@ func (q *call) describeOne(name string, id broker.TopicID, req *kmsg.MetadataReq
 		return q.describe(t)
 	}
 	t, err := q.s.b.Topic(name)
-	if err != nil {
-		t, err = q.autoCreate(name, q.version < 4 || req.AllowAutoTopicCreation)
+	switch {
+	case err == nil:
+		return q.describe(t)
+	case !kafkadir.ValidTopic(name):
+		err = kerr.InvalidTopicException
+	case errors.Is(created.Err, kerr.InvalidTopicException), errors.Is(created.Err, kerr.TopicAlreadyExists):
+		// It collides with another, or is half removed: there is none.
+	case created.Err != nil:
+		err = created.Err
 	}
-	if err != nil {
-		return missing(&name, id, code(err))
-	}
-	return q.describe(t)
+	return missing(&name, id, code(err))
 }
 
-// autoCreate creates a topic that somebody asks for, if that is wanted.
-func (q *call) autoCreate(name string, allowed bool) (*broker.Topic, error) {
-	switch {
-	case !kafkadir.ValidTopic(name):
-		return nil, kerr.InvalidTopicException
-	case !allowed || broker.Internal(name) || !q.s.b.ConfigBool("auto.create.topics.enable"):
-		return nil, kerr.UnknownTopicOrPartition
+// autoCreate creates the topics that somebody asks for and that are not there, if
+// that is wanted, and tells what became of them.
+func (q *call) autoCreate(req *kmsg.MetadataRequest) map[string]broker.Created {
+	if q.version >= 4 && !req.AllowAutoTopicCreation || !q.s.b.ConfigBool("auto.create.topics.enable") {
+		return nil
 	}
-	t, err := q.s.b.CreateTopic(q.ctx, broker.TopicSpec{Name: name})
-	switch {
-	case errors.Is(err, kerr.TopicAlreadyExists): // somebody else was faster
-		return q.s.b.Topic(name)
-	case errors.Is(err, kerr.InvalidTopicException): // it collides
-		return nil, kerr.UnknownTopicOrPartition
+	var specs []broker.TopicSpec
+	tried := make(map[string]broker.Created)
+	for _, t := range req.Topics {
+		name := *t.Topic
+		if _, again := tried[name]; again || broker.Internal(name) || !kafkadir.ValidTopic(name) {
+			continue
+		}
+		if _, err := q.s.b.Topic(name); err != nil {
+			tried[name] = broker.Created{}
+			specs = append(specs, broker.TopicSpec{Name: name})
+		}
 	}
-	return t, err
+	if len(specs) == 0 {
+		return nil
+	}
+	for i, c := range q.s.b.CreateTopics(q.ctx, specs) {
+		tried[specs[i].Name] = c
+	}
+	return tried
 }
 
 func missing(name *string, id broker.TopicID, code int16) kmsg.MetadataResponseTopic {

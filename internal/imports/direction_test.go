@@ -47,7 +47,7 @@ var above = map[string][]string{
 	"producer/logsink":   {"producer", "log", "record"},
 	"producer/kafkasink": {"producer", "github.com/twmb/franz-go"},
 	"broker": {"group", "log", "record", "retention", "retention/compact", "internal/vfs", "internal/kafkadir",
-		"github.com/cespare/xxhash", "github.com/twmb/franz-go/pkg/kerr"},
+		"github.com/cespare/xxhash", "github.com/twmb/franz-go/pkg/kerr", "golang.org/x/sync"},
 	"broker/consumer": {"broker", "group", "group/assign", "log", "record", "internal/vfs", "github.com/twmb/franz-go/pkg/kerr"},
 	"broker/kafka": {"broker", "group", "log", "record", "internal/kafkadir",
 		"github.com/twmb/franz-go", "golang.org/x/sync", "golang.org/x/sys"},
