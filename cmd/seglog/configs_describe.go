@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
+	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -118,13 +121,33 @@ func (c cluster) configsOf(ctx context.Context, of resource) ([]configValue, err
 		}
 		for _, s := range v.ConfigSynonyms {
 			if s.Source == kmsg.ConfigSourceDefaultConfig {
-				one.Default = s.Value
+				one.Default = inMillis(v.Name, s.Name, s.Value)
 			}
 		}
 		list = append(list, one)
 	}
 	slices.SortFunc(list, func(a, b configValue) int { return cmp.Compare(a.Name, b.Name) })
 	return list, nil
+}
+
+// inMillis is the value of a synonym in the unit of the setting that it stands for:
+// what log.retention.hours says is retention.ms in hours.
+func inMillis(name, synonym string, value *string) *string {
+	unit := time.Hour
+	switch {
+	case !strings.HasSuffix(name, ".ms") || value == nil:
+		return value
+	case strings.HasSuffix(synonym, ".minutes"):
+		unit = time.Minute
+	case !strings.HasSuffix(synonym, ".hours"):
+		return value
+	}
+	n, err := strconv.ParseInt(*value, 10, 32)
+	if err != nil || n < 0 { // no limit, in any unit
+		return value
+	}
+	ms := strconv.FormatInt(n*unit.Milliseconds(), 10)
+	return &ms
 }
 
 func aboutResource(of resource, err error) error {
