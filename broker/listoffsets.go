@@ -3,6 +3,7 @@ package broker
 import (
 	"errors"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/seglog/seglog/internal/vfs"
@@ -61,9 +62,23 @@ func (p *Partition) Newest(level log.Isolation) (at Stamped, ok bool, err error)
 	if err != nil || l.Isolated(level).End() < l.Isolated(log.ReadUncommitted).End() {
 		return Stamped{}, false, err
 	}
+	first, segments := l.First(), l.Segments()
+	segments = slices.DeleteFunc(segments, func(s log.SegmentInfo) bool { return s.Next <= first })
+	at, ok, err = p.atNewest(level, segments)
+	if ok || err != nil || len(segments) == 0 || segments[0].Base >= first {
+		return at, ok, err
+	}
+	// The record that had it was deleted, and its segment was not.
+	if segments[0].MaxTime, err = newestFrom(l, first, segments[0].Next); err != nil {
+		return Stamped{}, false, err
+	}
+	return p.atNewest(level, segments)
+}
+
+func (p *Partition) atNewest(level log.Isolation, segments []log.SegmentInfo) (Stamped, bool, error) {
 	var newest time.Time
-	for _, s := range l.Segments() {
-		if s.Next > l.First() && s.MaxTime.After(newest) {
+	for _, s := range segments {
+		if s.MaxTime.After(newest) {
 			newest = s.MaxTime
 		}
 	}
@@ -71,6 +86,23 @@ func (p *Partition) Newest(level log.Isolation) (at Stamped, ok bool, err error)
 		return Stamped{}, false, nil
 	}
 	return p.OffsetAt(level, newest)
+}
+
+// newestFrom is the largest time of the records in [from, to), which are read.
+func newestFrom(l *log.Log, from, to int64) (newest time.Time, err error) {
+	for r, err := range l.From(from) {
+		switch {
+		case errors.Is(err, log.ErrTrimmed): // dropped in the meantime
+			return time.Time{}, nil
+		case err != nil:
+			return time.Time{}, storageError(err)
+		case r.Offset >= to:
+			return newest, nil
+		case r.Time.After(newest):
+			newest = r.Time
+		}
+	}
+	return newest, nil
 }
 
 // EpochOf is the leader epoch of an offset, -1 if it is not known.

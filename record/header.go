@@ -77,17 +77,15 @@ type BatchHeader struct {
 // verifies the CRC, so what it says of a damaged batch is damaged too.
 //
 // The error is ErrShort if b is too short to tell, else ErrUnsupportedMagic
-// or ErrCorrupt.
+// or ErrCorrupt; the header is empty then, unless only its offsets cannot be.
 func ParseHeader(b []byte) (BatchHeader, error) {
 	var h BatchHeader
-	if err := h.parse(b); err != nil {
-		return BatchHeader{}, err
-	}
-	return h, nil
+	err := h.parse(b)
+	return h, err
 }
 
 // parse is ParseHeader in place: the struct is large. After an error it is
-// anything.
+// anything, if it was.
 func (h *BatchHeader) parse(b []byte) error {
 	if len(b) <= posMagic {
 		return ErrShort

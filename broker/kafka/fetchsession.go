@@ -214,13 +214,13 @@ func (s *sessions) resume(q *call, req *kmsg.FetchRequest, id, epoch int32) (*fe
 	}
 	one.take(parts(q, req))
 	one.forget(req.ForgottenTopics)
-	f := &fetching{id: id, of: one, partial: true, parts: slices.Clone(one.mu.parts)}
-	if len(f.parts) == 0 {
+	if len(one.mu.parts) == 0 { // what is asked for and forgotten is answered once more
 		one.mu.ended = true
-		f.id = 0
+		one.mu.Unlock()
 		s.remove(id)
+		return &fetching{parts: parts(q, req)}, nil
 	}
-	return f, nil
+	return &fetching{id: id, of: one, partial: true, parts: slices.Clone(one.mu.parts)}, nil
 }
 
 func (one *session) take(changes []*fetchPart) {

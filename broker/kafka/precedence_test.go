@@ -66,6 +66,10 @@ func TestUnreadableBatch(t *testing.T) {
 	require.EqualValues(t, 1, l.End(), "only the last request was taken")
 
 	require.Equal(t, []int16{kerr.UnsupportedCompressionType.Code}, codes(produceTo("t", 2, encoded(t, record.Zstd)), 6), "before the acks are looked at")
+	miscounted := encoded(t, record.Zstd)
+	const count = 60
+	miscounted[count]++
+	require.Equal(t, []int16{kerr.UnsupportedCompressionType.Code}, codes(produceTo("t", 1, miscounted), 6), "before its records are counted")
 	require.Equal(t, []int16{kerr.InvalidRecord.Code}, codes(produceTo("t", 2, []byte{}), 9))
 	require.Equal(t, []int16{kerr.InvalidRequiredAcks.Code}, codes(produceTo("t", 2, encoded(t, record.Zstd)), 9))
 }
@@ -161,6 +165,39 @@ func TestFetchWithoutIsolation(t *testing.T) {
 	require.Equal(t, [][2]int16{{0, kerr.UnknownServerError.Code}}, told(resp))
 	resp = ask[*kmsg.FetchResponse](w, fetchOf(2, fetchPartOf("nothing", broker.TopicID{}, 0, 0)), 6)
 	require.Equal(t, [][2]int16{{0, kerr.UnknownTopicOrPartition.Code}}, told(resp))
+}
+
+// TestLargestTimeOfWhatIsThere: a record that was deleted has it no more.
+func TestLargestTimeOfWhatIsThere(t *testing.T) {
+	s := serve(t, t.TempDir(), "", nil)
+	topic(t, s, "t", 1)
+	w := dial(t, s.addr)
+	for _, ms := range []int64{3000, 1000, 2000} {
+		_, err := s.b.Produce(t.Context(), "t", 0, record.Record{Time: time.UnixMilli(ms), Value: []byte("v")})
+		require.NoError(t, err)
+	}
+	largest := func() [2]int64 {
+		req := kmsg.NewPtrListOffsetsRequest()
+		one, p := kmsg.NewListOffsetsRequestTopic(), kmsg.NewListOffsetsRequestTopicPartition()
+		one.Topic, p.Timestamp = "t", maxTimestamp
+		one.Partitions = append(one.Partitions, p)
+		req.Topics = append(req.Topics, one)
+		got := ask[*kmsg.ListOffsetsResponse](w, req, 8).Topics[0].Partitions[0]
+		return [2]int64{got.Offset, got.Timestamp}
+	}
+	remove := func(before int64) {
+		req := kmsg.NewPtrDeleteRecordsRequest()
+		one, p := kmsg.NewDeleteRecordsRequestTopic(), kmsg.NewDeleteRecordsRequestTopicPartition()
+		one.Topic, p.Offset = "t", before
+		one.Partitions = append(one.Partitions, p)
+		req.Topics = append(req.Topics, one)
+		require.Zero(t, ask[*kmsg.DeleteRecordsResponse](w, req, 2).Topics[0].Partitions[0].ErrorCode)
+	}
+	require.Equal(t, [2]int64{0, 3000}, largest())
+	remove(1)
+	require.Equal(t, [2]int64{2, 2000}, largest())
+	remove(3)
+	require.Equal(t, [2]int64{-1, -1}, largest())
 }
 
 func topicID(t *testing.T, s *served, name string) broker.TopicID {

@@ -129,37 +129,26 @@ func (q *call) produce(req *kmsg.ProduceRequest, t *broker.Topic, err error, p *
 
 func (q *call) append(req *kmsg.ProduceRequest, t *broker.Topic, p *kmsg.ProduceRequestTopicPartition) (*broker.Partition, log.Appended, error) {
 	to, err := t.Partition(p.Partition)
+	h, wrong := record.ParseHeader(p.Records)
 	switch {
 	case err != nil:
 		return to, log.Appended{}, err
+	// What Kafka finds out of a batch before it looks at what is asked: the codec,
+	// and that it is one.
+	case h.Codec() == record.Zstd && q.version < 7:
+		return to, log.Appended{}, kerr.UnsupportedCompressionType
 	case req.Acks < -1 || req.Acks > 1:
-		return to, log.Appended{}, cmp.Or(unfit(q, p.Records), error(kerr.InvalidRequiredAcks))
+		if errors.Is(wrong, record.ErrCorrupt) {
+			return to, log.Appended{}, kerr.InvalidRequiredAcks
+		}
+		return to, log.Appended{}, cmp.Or(broker.OneBatch(p.Records), error(kerr.InvalidRequiredAcks))
 	case broker.Internal(t.Name()) && q.clientID != adminClient:
 		return to, log.Appended{}, kerr.InvalidTopicException
-	}
-	if h, err := record.ParseHeader(p.Records); err == nil {
-		switch {
-		case h.Codec() == record.Zstd && q.version < 7:
-			return to, log.Appended{}, kerr.UnsupportedCompressionType
-		case h.Transactional() && req.TransactionID == nil:
-			return to, log.Appended{}, kerr.TransactionalIDAuthorizationFailed
-		case h.Transactional():
-			return to, log.Appended{}, failed(kerr.InvalidTxnState, "no transaction is open: there are none yet")
-		}
+	case wrong == nil && h.Transactional() && req.TransactionID == nil:
+		return to, log.Appended{}, kerr.TransactionalIDAuthorizationFailed
+	case wrong == nil && h.Transactional():
+		return to, log.Appended{}, failed(kerr.InvalidTxnState, "no transaction is open: there are none yet")
 	}
 	placed, err := to.Append(q.ctx, p.Records)
 	return to, placed, err
-}
-
-// unfit is what Kafka finds out of a batch before it looks at what is asked: that
-// it is one, and the codec.
-func unfit(q *call, raw []byte) error {
-	h, err := record.ParseHeader(raw)
-	switch {
-	case errors.Is(err, record.ErrCorrupt):
-		return nil
-	case err == nil && h.Codec() == record.Zstd && q.version < 7:
-		return kerr.UnsupportedCompressionType
-	}
-	return broker.OneBatch(raw)
 }

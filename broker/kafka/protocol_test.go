@@ -260,7 +260,11 @@ func TestSessions(t *testing.T) {
 		f.Topic, f.Partitions = name, []int32{0}
 		next.ForgottenTopics = append(next.ForgottenTopics, f)
 	}
-	assert.Zero(t, ask[*kmsg.FetchResponse](w, next, 12).SessionID, "nothing is left of it")
+	next.Topics = []kmsg.FetchRequestTopic{fetchRequest("b", 1, 0).Topics[0]}
+	got = ask[*kmsg.FetchResponse](w, next, 12)
+	assert.Zero(t, got.SessionID, "nothing is left of it")
+	require.Len(t, got.Topics, 1, "what was asked for and forgotten at once is answered")
+	assert.Equal(t, "b", got.Topics[0].Topic)
 	next.SessionEpoch = 5
 	assert.Equal(t, kerr.FetchSessionIDNotFound.Code, ask[*kmsg.FetchResponse](w, next, 12).ErrorCode)
 }

@@ -77,12 +77,43 @@ func TestRules(t *testing.T) {
 	metadata.AllowAutoTopicCreation = false
 	require.NotEmpty(t, differ(metadata, slices.Clone(missing), slices.Clone(there)))
 
+	aborted := func(value, records string) []line {
+		return []line{{"P[0].AbortedTransactions", value}, {"P[0].ErrorCode", "0"}, {"P[0].RecordBatches", records}}
+	}
+	require.Empty(t, differ(kmsg.NewPtrFetchRequest(), aborted("null", "0 of them"), aborted("0 of them", "0 of them")))
+	require.NotEmpty(t, differ(kmsg.NewPtrFetchRequest(), aborted("null", "1 of them"), aborted("0 of them", "1 of them")))
+
 	describe := kmsg.NewPtrDescribeConfigsRequest()
 	config := func(name, source string) []line {
 		return []line{{"R[0].Configs[0].Name", name}, {"R[0].Configs[0].Source", source}}
 	}
 	require.Empty(t, differ(describe, config(`"min.insync.replicas"`, "3"), config(`"min.insync.replicas"`, "5")))
 	require.NotEmpty(t, differ(describe, config(`"retention.ms"`, "3"), config(`"retention.ms"`, "5")))
+}
+
+// TestRuleOfTheLargestTime: only where it was asked for, and only if Kafka's record
+// is the older one.
+func TestRuleOfTheLargestTime(t *testing.T) {
+	differs := func(asked int64, kafka, ours string) bool {
+		req := kmsg.NewPtrListOffsetsRequest()
+		topic, p := kmsg.NewListOffsetsRequestTopic(), kmsg.NewListOffsetsRequestTopicPartition()
+		p.Partition, p.Timestamp = 2, asked
+		topic.Partitions = append(topic.Partitions, p)
+		req.Topics = append(req.Topics, topic)
+		answer := func(offset string) []line {
+			const at = "Topics[0].Partitions[0]."
+			return []line{{at + "Partition", "2"}, {at + "Timestamp", "<then+" + offset + ">"}, {at + "Offset", offset}, {at + "LeaderEpoch", "e" + offset}}
+		}
+		all := [2][]line{answer(kafka), answer(ours)}
+		apply(req, &all)
+		fields, _ := unlike(all[0], all[1])
+		return len(fields) > 0
+	}
+	require.False(t, differs(-3, "4", "-1"))
+	require.False(t, differs(-3, "4", "7"))
+	require.True(t, differs(-3, "7", "4"))
+	require.True(t, differs(-3, "-1", "4"))
+	require.True(t, differs(-2, "4", "-1"))
 }
 
 // TestShorten: what remains is what the difference needs.

@@ -1,6 +1,7 @@
 package differential
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -23,7 +24,7 @@ func offsetCommit(g *generator) step {
 	by, group, who, member, old := g.IntN(clients), g.group(), g.who(), g.chance(60), g.chance(5)
 	instance := g.static(by)
 	all := several(g, g.place)
-	if one := all[0].metadata; one != nil && len(*one) > 4096 {
+	if slices.ContainsFunc(all, func(one place) bool { return one.metadata != nil && len(*one.metadata) > 4096 }) {
 		// Kafka notes a group whose only commit was refused, and tells of it some time
 		// later.
 		all = append(all, place{epoch: -1})

@@ -37,7 +37,7 @@ var settingsOf = map[string][]string{
 	"follower.replication.throttled.replicas": {"*", "1:2:3"},
 	"local.retention.ms":                      {"-2", "-1", "1000", "-3"},
 	"compression.type":                        {"producer", "none", "uncompressed", "zip"},
-	"segment.index.bytes":                     {"10485760", "4", "3"},
+	"segment.index.bytes":                     {"10485760", "12", "3"}, // with 4 to 11 Kafka takes the topic, and its log is offline
 	"segment.jitter.ms":                       {"0", "-1"},
 }
 

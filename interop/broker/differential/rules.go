@@ -2,6 +2,7 @@ package differential
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -18,6 +19,7 @@ var rules = []rule{
 	{"texts of errors are each broker's own: where Kafka has none there may be one here", texts},
 	{"where a batch does not fit Kafka tells of no list of aborted transactions, here it is empty", abortedOfNothing},
 	{"row 1: a topic that Metadata creates is told of by the next answer", createdTopics},
+	{"row 16: the largest time is not that of a record that was deleted", largestDeleted},
 	{"row 3: a feature sets min.insync.replicas for Kafka's cluster", minInSync},
 }
 
@@ -64,6 +66,38 @@ func abortedOfNothing(_ kmsg.Request, kafka, ours []line) (_, _ []line) {
 		if is && l.value == "null" && valueOf(kafka, within+"ErrorCode") == "0" && valueOf(kafka, within+"RecordBatches") == "0 of them" &&
 			valueOf(ours, l.path) == "0 of them" {
 			kafka[i].value = "0 of them"
+		}
+	}
+	return kafka, ours
+}
+
+// largestDeleted: the record that Kafka answers with comes before the one here.
+func largestDeleted(req kmsg.Request, kafka, ours []line) (_, _ []line) {
+	const largest = -3
+	list, ok := req.(*kmsg.ListOffsetsRequest)
+	if !ok {
+		return kafka, ours
+	}
+	asked := make(map[string]bool)
+	for _, t := range list.Topics {
+		for _, p := range t.Partitions {
+			asked[strconv.Itoa(int(p.Partition))] = asked[strconv.Itoa(int(p.Partition))] || p.Timestamp == largest
+		}
+	}
+	for _, l := range slices.Clone(kafka) {
+		within, is := strings.CutSuffix(l.path, "].Offset")
+		if !is || !asked[valueOf(kafka, within+"].Partition")] {
+			continue
+		}
+		theirs, _ := strconv.Atoi(l.value)
+		own, err := strconv.Atoi(valueOf(ours, l.path))
+		if err != nil || theirs < 0 || own >= 0 && own <= theirs {
+			continue
+		}
+		for i, of := range kafka {
+			if of.path == within+"].Timestamp" || of.path == within+"].Offset" || of.path == within+"].LeaderEpoch" {
+				kafka[i].value = valueOf(ours, of.path)
+			}
 		}
 	}
 	return kafka, ours
