@@ -181,8 +181,8 @@ func altered(known map[string]*Setting, values map[string]string, changes []Alte
 		if s == nil || s.Kind != List {
 			return nil, failf(kerr.InvalidConfig, "%s is no list, to be appended to or subtracted from", c.Name)
 		}
-		text, ok := next[c.Name]
-		if !ok {
+		text, own := next[c.Name]
+		if !own {
 			text = inherited(s)
 		}
 		list := elements(text)
@@ -195,9 +195,7 @@ func altered(known map[string]*Setting, values map[string]string, changes []Alte
 				list = slices.Delete(list, at, at+1)
 			}
 		}
-		if now := strings.Join(list, ","); ok || now != text {
-			next[c.Name] = now
-		}
+		next[c.Name] = strings.Join(list, ",") // its own from now on, were it the same
 	}
 	return next, nil
 }

@@ -474,16 +474,3 @@ func TestConcurrent(t *testing.T) {
 	l, _ := p.Log()
 	assert.EqualValues(t, 100, l.End())
 }
-
-// TestPolicyTwice: what names a policy twice means it once (KIP-1161), and is kept
-// as it was said.
-func TestPolicyTwice(t *testing.T) {
-	b := open(t, t.TempDir(), nil)
-	one := create(t, b, "one", 1, map[string]string{"cleanup.policy": "delete, compact,delete"})
-	for _, v := range b.TopicConfig(one) {
-		if v.Name == "cleanup.policy" {
-			assert.Equal(t, "delete,compact", v.Text)
-			assert.Equal(t, "delete, compact,delete", v.Others[0].Text)
-		}
-	}
-}

@@ -99,9 +99,6 @@ func (c *config) topicValue(s *Setting, own map[string]string) Value {
 	if len(list) > 0 {
 		v = valueOf(s, list)
 	}
-	if s.Name == "cleanup.policy" {
-		v.Text = strings.Join(distinct(elements(v.Text)), ",")
-	}
 	if s.Broker == "log.retention.ms" {
 		v.Others = append(v.Others, Synonym{"log.retention.hours", "168", FromDefault})
 	}

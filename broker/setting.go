@@ -134,15 +134,3 @@ func elements(text string) []string {
 	}
 	return list
 }
-
-// distinct are the elements of a list without those that were there before, as
-// Kafka takes the lists whose values are named (KIP-1161).
-func distinct(list []string) []string {
-	var own []string
-	for _, e := range list {
-		if !slices.Contains(own, e) {
-			own = append(own, e)
-		}
-	}
-	return own
-}

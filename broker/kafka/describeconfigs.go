@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -77,13 +78,13 @@ func (q *call) brokerNamed(name string) (all bool, err error) {
 
 func configValue(v broker.Value, req *kmsg.DescribeConfigsRequest) kmsg.DescribeConfigsResponseResourceConfig {
 	c := kmsg.NewDescribeConfigsResponseResourceConfig()
-	c.Name, c.Value, c.ReadOnly, c.Source = v.Name, kmsg.StringPtr(v.Text), v.ReadOnly, kmsg.ConfigSource(v.Source)
+	c.Name, c.Value, c.ReadOnly, c.Source = v.Name, kmsg.StringPtr(understood(v.Name, v.Text)), v.ReadOnly, kmsg.ConfigSource(v.Source)
 	c.ConfigType = kmsg.ConfigType(v.Kind)
 	c.ConfigSynonyms = []kmsg.DescribeConfigsResponseResourceConfigConfigSynonym{}
 	if req.IncludeSynonyms {
 		for _, o := range v.Others {
 			s := kmsg.NewDescribeConfigsResponseResourceConfigConfigSynonym()
-			s.Name, s.Value, s.Source = o.Name, kmsg.StringPtr(o.Text), kmsg.ConfigSource(o.Source)
+			s.Name, s.Value, s.Source = o.Name, kmsg.StringPtr(understood(o.Name, o.Text)), kmsg.ConfigSource(o.Source)
 			c.ConfigSynonyms = append(c.ConfigSynonyms, s)
 		}
 	}
@@ -91,4 +92,19 @@ func configValue(v broker.Value, req *kmsg.DescribeConfigsRequest) kmsg.Describe
 		c.Documentation = kmsg.StringPtr(v.Doc)
 	}
 	return c
+}
+
+// understood is a value as it is taken: a policy that is named twice is told once
+// (KIP-1161).
+func understood(name, text string) string {
+	if name != "cleanup.policy" {
+		return text
+	}
+	var policies []string
+	for p := range strings.SplitSeq(text, ",") {
+		if p = strings.TrimSpace(p); !slices.Contains(policies, p) {
+			policies = append(policies, p)
+		}
+	}
+	return strings.Join(policies, ",")
 }

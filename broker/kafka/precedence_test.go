@@ -272,6 +272,31 @@ func TestRecordsOfNoPolicy(t *testing.T) {
 	}
 }
 
+// TestPolicyTwice: what names a policy twice means it once, and one that is added to
+// the default is the topic's own.
+func TestPolicyTwice(t *testing.T) {
+	s := serve(t, t.TempDir(), "", nil)
+	one, err := s.b.CreateTopic(t.Context(), broker.TopicSpec{Name: "t", Partitions: 1, Configs: map[string]string{"cleanup.policy": "delete, compact,delete"}})
+	require.NoError(t, err)
+	w := dial(t, s.addr)
+	policy := func() kmsg.DescribeConfigsResponseResourceConfig {
+		req := kmsg.NewPtrDescribeConfigsRequest()
+		of := kmsg.NewDescribeConfigsRequestResource()
+		of.ResourceType, of.ResourceName, of.ConfigNames = kmsg.ConfigResourceTypeTopic, one.Name(), []string{"cleanup.policy"}
+		req.Resources, req.IncludeSynonyms = append(req.Resources, of), true
+		return ask[*kmsg.DescribeConfigsResponse](w, req, 4).Resources[0].Configs[0]
+	}
+	got := policy()
+	require.Equal(t, "delete,compact", *got.Value)
+	require.Equal(t, "delete,compact", *got.ConfigSynonyms[0].Value)
+	require.NoError(t, s.b.AlterTopic("t", []broker.Alteration{{Name: "cleanup.policy", Op: broker.Delete}}, false))
+	require.Equal(t, kmsg.ConfigSourceDefaultConfig, policy().Source)
+	require.NoError(t, s.b.AlterTopic("t", []broker.Alteration{{Name: "cleanup.policy", Op: broker.Append, Value: "delete"}}, false))
+	got = policy()
+	require.Equal(t, kmsg.ConfigSourceDynamicTopicConfig, got.Source)
+	require.Equal(t, "delete", *got.Value)
+}
+
 // TestOperationsOfNothing: what may be done with what is not known is not told.
 func TestOperationsOfNothing(t *testing.T) {
 	s := serve(t, t.TempDir(), "", nil)

@@ -15,7 +15,7 @@
 // step both brokers are given time until the same clients have an answer and
 // nothing more happens.
 //
-//	go test ./differential -run TestConversations -conversations 500 -v
+//	go test ./differential -run TestConversations -seed 0 -conversations 500 -v
 //	go test ./differential -run TestConversations -seed 17 -conversations 1 -v
 //
 // A difference is shown with the shortest conversation that still has it. Those
