@@ -1,7 +1,6 @@
 package differential
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -24,10 +23,12 @@ func offsetCommit(g *generator) step {
 	by, group, who, member, old := g.IntN(clients), g.group(), g.who(), g.chance(60), g.chance(5)
 	instance := g.static(by)
 	all := several(g, g.place)
-	if slices.ContainsFunc(all, func(one place) bool { return one.metadata != nil && len(*one.metadata) > 4096 }) {
-		// Kafka notes a group whose only commit was refused, and tells of it some time
-		// later.
-		all = append(all, place{epoch: -1})
+	for i := range all {
+		if one := &all[i]; !member && one.metadata != nil && len(*one.metadata) > 4096 {
+			// Kafka notes a group whose only commit was refused, and tells of it some
+			// time later.
+			one.metadata = some("m")
+		}
 	}
 	return askOf(g, by, kmsg.OffsetCommit, func(w *world, c *client) *kmsg.OffsetCommitRequest {
 		req := kmsg.NewPtrOffsetCommitRequest()
