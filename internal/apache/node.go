@@ -42,6 +42,7 @@ type Node struct {
 type process struct {
 	cmd   *exec.Cmd
 	ended chan struct{} // closed when it has
+	said  int64         // bytes of broker.log, before it
 	leash io.Closer     // its end kills the broker
 	guard *exec.Cmd     // what holds the other end
 }
@@ -64,28 +65,29 @@ func (n *Node) Running() bool { return n.process != nil }
 // PID is its process; it is running.
 func (n *Node) PID() int { return n.process.cmd.Process.Pid }
 
-// Start starts it and waits until it listens, three minutes at the most.
+// started is what Kafka says when it has. It listens before; a SIGTERM in between
+// ends it without a clean stop.
+const started = "Kafka Server started"
+
+// Start starts it and waits until it has started, three minutes at the most.
 func (n *Node) Start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	if err := n.Launch(ctx); err != nil {
 		return err
 	}
-	for {
-		c, err := net.Dial("tcp", n.Addr())
-		if err == nil {
-			return c.Close()
-		}
+	for !n.saidSince(started) {
 		select {
 		case <-n.process.ended:
 			n.Kill()
 			return fmt.Errorf("Kafka ended while starting: %s", n.said("broker.log"))
 		case <-ctx.Done():
 			n.Kill()
-			return fmt.Errorf("Kafka does not listen: %w: %s", ctx.Err(), n.said("broker.log"))
+			return fmt.Errorf("Kafka did not start: %w: %s", ctx.Err(), n.said("broker.log"))
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
+	return nil
 }
 
 // Launch starts it and does not wait.
@@ -106,6 +108,9 @@ func (n *Node) Launch(ctx context.Context) error {
 		heap = []string{"-Xms1g", "-Xmx1g", "-XX:+UseG1GC"}
 	}
 	p := &process{ended: make(chan struct{})}
+	if p.said, err = log.Seek(0, io.SeekEnd); err != nil {
+		return err
+	}
 	p.cmd = exec.Command("java", append(n.java(heap, "kafka.Kafka"), n.properties())...)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C is ours to tell it
@@ -215,6 +220,12 @@ func (n *Node) format(ctx context.Context) (err error) {
 }
 
 // said is the end of a file of its directory.
+// saidSince is whether text is in what the process has said.
+func (n *Node) saidSince(text string) bool {
+	all, err := os.ReadFile(filepath.Join(n.Dir, "broker.log"))
+	return err == nil && strings.Contains(string(all[n.process.said:]), text)
+}
+
 func (n *Node) said(name string) string {
 	text, err := os.ReadFile(filepath.Join(n.Dir, name))
 	if err != nil {
