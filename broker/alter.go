@@ -185,8 +185,8 @@ func altered(known map[string]*Setting, values map[string]string, changes []Alte
 		if !own {
 			text = inherited(s)
 		}
-		list := elements(text)
-		for _, e := range elements(c.Value) {
+		list := Elements(text)
+		for _, e := range Elements(c.Value) {
 			at := slices.Index(list, e)
 			switch {
 			case c.Op == Append && at < 0:

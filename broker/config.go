@@ -100,7 +100,7 @@ func (c *config) topicValue(s *Setting, own map[string]string) Value {
 		v = valueOf(s, list)
 	}
 	if s.Broker == "log.retention.ms" {
-		v.Others = append(v.Others, Synonym{"log.retention.hours", "168", FromDefault})
+		v.Others = append(v.Others, Synonym{"log.retention.hours", brokerKeys["log.retention.hours"].Default, FromDefault})
 	}
 	return v
 }
@@ -145,7 +145,7 @@ func (c *config) topic(own map[string]string, base log.Options) *topicConfig {
 		n, _ := strconv.ParseInt(text(name), 10, 64)
 		return n
 	}
-	policies := elements(text("cleanup.policy"))
+	policies := Elements(text("cleanup.policy"))
 	t := &topicConfig{
 		log:             base,
 		maxMessageBytes: number("max.message.bytes"),

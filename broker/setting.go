@@ -114,7 +114,7 @@ func oneOf(values ...string) func(string) error {
 // each holds every element of a list to a check.
 func each(check func(string) error) func(string) error {
 	return func(text string) error {
-		for _, e := range elements(text) {
+		for _, e := range Elements(text) {
 			if err := check(e); err != nil {
 				return err
 			}
@@ -123,8 +123,8 @@ func each(check func(string) error) func(string) error {
 	}
 }
 
-// elements are those of a list, whose text is empty for none.
-func elements(text string) []string {
+// Elements are those of a list setting, whose text is empty for none.
+func Elements(text string) []string {
 	if text == "" {
 		return nil
 	}

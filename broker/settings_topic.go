@@ -97,7 +97,7 @@ var partitionAndBroker = regexp.MustCompile(`^(\d+:\d+)?$`)
 
 // throttled is what replicas there may be of.
 func throttled(text string) error {
-	list := elements(text)
+	list := Elements(text)
 	if len(list) > 0 && list[0] == "*" {
 		return nil
 	}

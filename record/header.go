@@ -84,8 +84,8 @@ func ParseHeader(b []byte) (BatchHeader, error) {
 	return h, err
 }
 
-// parse is ParseHeader in place: the struct is large. After an error it is
-// anything, if it was.
+// parse is ParseHeader in place: the struct is large. After an error it is as it
+// was, or, where only the offsets cannot be, as the batch says.
 func (h *BatchHeader) parse(b []byte) error {
 	if len(b) <= posMagic {
 		return ErrShort

@@ -101,8 +101,8 @@ func understood(name, text string) string {
 		return text
 	}
 	var policies []string
-	for p := range strings.SplitSeq(text, ",") {
-		if p = strings.TrimSpace(p); !slices.Contains(policies, p) {
+	for _, p := range broker.Elements(text) {
+		if !slices.Contains(policies, p) {
 			policies = append(policies, p)
 		}
 	}

@@ -62,12 +62,17 @@ func (q *call) read(o broker.FetchOptions, parts []*fetchPart, wanted []broker.F
 	read, got := q.s.b.Fetch(q.ctx, o, there), make([]broker.Fetched, len(parts))
 	for i, p := range parts {
 		if p.unknown {
-			got[i] = broker.Fetched{Err: wanted[i].Err, HighWatermark: -1, LastStable: -1, First: -1}
+			got[i] = notRead(wanted[i].Err)
 			continue
 		}
 		got[i], read = read[0], read[1:]
 	}
 	return got
+}
+
+// notRead is what there is of a partition of which nothing is known but err.
+func notRead(err error) broker.Fetched {
+	return broker.Fetched{Err: err, HighWatermark: -1, LastStable: -1, First: -1}
 }
 
 // noIsolation is the answer to a request of an isolation that is none, if it is
@@ -79,7 +84,7 @@ func (q *call) noIsolation(resp *kmsg.FetchResponse, f *fetching) *kmsg.FetchRes
 	}
 	none := make([]broker.Fetched, len(f.parts))
 	for i, p := range f.parts {
-		p.unknown, none[i] = true, broker.Fetched{Err: kerr.UnknownServerError, HighWatermark: -1, LastStable: -1, First: -1}
+		p.unknown, none[i] = true, notRead(kerr.UnknownServerError)
 	}
 	q.fill(resp, f, none, false)
 	return resp

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"os"
 	"os/exec"
@@ -42,7 +43,7 @@ type Node struct {
 type process struct {
 	cmd   *exec.Cmd
 	ended chan struct{} // closed when it has
-	said  int64         // bytes of broker.log, before it
+	from  int64         // where in broker.log it begins
 	leash io.Closer     // its end kills the broker
 	guard *exec.Cmd     // what holds the other end
 }
@@ -76,7 +77,7 @@ func (n *Node) Start(ctx context.Context) error {
 	if err := n.Launch(ctx); err != nil {
 		return err
 	}
-	for !n.saidSince(started) {
+	for !n.hasSaid(started) {
 		select {
 		case <-n.process.ended:
 			n.Kill()
@@ -108,7 +109,7 @@ func (n *Node) Launch(ctx context.Context) error {
 		heap = []string{"-Xms1g", "-Xmx1g", "-XX:+UseG1GC"}
 	}
 	p := &process{ended: make(chan struct{})}
-	if p.said, err = log.Seek(0, io.SeekEnd); err != nil {
+	if p.from, err = log.Seek(0, io.SeekEnd); err != nil {
 		return err
 	}
 	p.cmd = exec.Command("java", append(n.java(heap, "kafka.Kafka"), n.properties())...)
@@ -219,13 +220,18 @@ func (n *Node) format(ctx context.Context) (err error) {
 	return nil
 }
 
-// said is the end of a file of its directory.
-// saidSince is whether text is in what the process has said.
-func (n *Node) saidSince(text string) bool {
-	all, err := os.ReadFile(filepath.Join(n.Dir, "broker.log"))
-	return err == nil && strings.Contains(string(all[n.process.said:]), text)
+// hasSaid is whether text is in what the running process has said.
+func (n *Node) hasSaid(text string) bool {
+	log, err := os.Open(filepath.Join(n.Dir, "broker.log"))
+	if err != nil {
+		return false
+	}
+	defer log.Close()
+	all, err := io.ReadAll(io.NewSectionReader(log, n.process.from, math.MaxInt64-n.process.from))
+	return err == nil && strings.Contains(string(all), text)
 }
 
+// said is the end of a file of its directory.
 func (n *Node) said(name string) string {
 	text, err := os.ReadFile(filepath.Join(n.Dir, name))
 	if err != nil {

@@ -2,6 +2,7 @@ package differential
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/seglog/seglog/internal/apache"
 )
 
 var (
@@ -133,10 +136,11 @@ func (b *bench) tellAll(c conversation, prefix string) (string, error) {
 func start(t *testing.T) *bench {
 	root, err := filepath.Abs("../../..")
 	require.NoError(t, err)
-	script, err := findKafka(root)
-	if err != nil {
+	kafka, err := apache.Install(t.Context())
+	if errors.Is(err, apache.ErrMissing) {
 		t.Skipf("NOTHING WAS HELD AGAINST APACHE KAFKA: %v", err)
 	}
+	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	b := &bench{quiet: 25 * time.Millisecond}
@@ -144,7 +148,7 @@ func start(t *testing.T) *bench {
 		var addr string
 		var stop func() error
 		if i == 0 {
-			addr, stop, err = startKafka(ctx, script, t.TempDir())
+			addr, stop, err = startKafka(ctx, kafka, t.TempDir())
 		} else {
 			addr, stop, err = startSeglog(ctx, root, t.TempDir())
 		}

@@ -5,14 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/seglog/seglog/internal/apache"
 )
 
 // settings are given to both brokers, under Kafka's names.
@@ -34,65 +35,16 @@ var kafkaOnly = []string{
 	"num.io.threads=2",
 }
 
-// scriptEnv names the script that runs Kafka, in place of ../shared/kafka/kafka
-// beside the checkout.
-const scriptEnv = "SEGLOG_KAFKA"
+// kafkaHeap is what Kafka needs for so little.
+var kafkaHeap = []string{"-Xms128m", "-Xmx512m", "-XX:+UseSerialGC"}
 
-// findKafka is where the script is, or what is missing.
-func findKafka(root string) (string, error) {
-	script := os.Getenv(scriptEnv)
-	if script == "" {
-		script = filepath.Join(root, "..", "shared", "kafka", "kafka")
-	}
-	if _, err := os.Stat(script); err != nil {
-		return "", fmt.Errorf("%w (%s may name the script)", err, scriptEnv)
-	}
-	for _, tool := range []string{"bash", "java", "mvn"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			return "", fmt.Errorf("it needs a JDK of 17 or later and Maven: %w", err)
-		}
-	}
-	return script, nil
-}
-
-// startKafka starts Kafka with its data in dir. It is killed when this process
-// ends without having called stop.
-func startKafka(ctx context.Context, script, dir string) (addr string, stop func() error, err error) {
-	port, err := freePorts()
-	if err != nil {
+// startKafka starts Kafka with all that it keeps in dir.
+func startKafka(ctx context.Context, kafka apache.Kafka, dir string) (addr string, stop func() error, err error) {
+	n := &apache.Node{Kafka: kafka, Dir: dir, Settings: slices.Concat(settings, kafkaOnly), Heap: kafkaHeap}
+	if err := n.Start(ctx); err != nil {
 		return "", nil, err
 	}
-	pid := filepath.Join(dir, "broker.pid")
-	leash := exec.Command("sh", "-c", `read _; if [ -e "$0" ]; then kill -9 "$(cat "$0")"; fi`, pid)
-	in, err := leash.StdinPipe()
-	if err != nil {
-		return "", nil, err
-	}
-	if err := leash.Start(); err != nil {
-		return "", nil, err
-	}
-	command := func(ctx context.Context, args ...string) error {
-		cmd := exec.CommandContext(ctx, script, args...)
-		cmd.Env = append(os.Environ(), "KAFKA_JUDGE_JVM=-Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1",
-			"KAFKA_JUDGE_BROKER_JVM=-Xms128m -Xmx512m -XX:+UseSerialGC")
-		cmd.WaitDelay = 5 * time.Second
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("kafka %s: %w\n%s", args[0], err, out)
-		}
-		return nil
-	}
-	stop = func() error {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		err := command(ctx, "stop", dir)
-		return errors.Join(err, in.Close(), leash.Wait())
-	}
-	args := append([]string{"start", dir, strconv.Itoa(port)}, settings...)
-	if err := command(ctx, append(args, kafkaOnly...)...); err != nil {
-		return "", nil, errors.Join(err, in.Close(), leash.Wait())
-	}
-	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), stop, nil
+	return n.Addr(), n.Stop, nil
 }
 
 // startSeglog builds "seglog serve" of the module in root and starts it with its
@@ -128,22 +80,4 @@ func startSeglog(ctx context.Context, root, dir string) (addr string, stop func(
 	}
 	fields := strings.Fields(line)
 	return fields[len(fields)-1], stop, nil
-}
-
-// freePorts finds a port of which the next one is free, too: Kafka's controller
-// listens there.
-func freePorts() (int, error) {
-	for range 50 {
-		first, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return 0, err
-		}
-		port := first.Addr().(*net.TCPAddr).Port
-		second, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port+1)))
-		_ = first.Close()
-		if err == nil {
-			return port, second.Close()
-		}
-	}
-	return 0, errors.New("no two free ports in a row")
 }
