@@ -18,7 +18,7 @@ const coldShare = 0.02
 // restartCold stops a broker, has the kernel forget its files, and starts it:
 // what a process has mapped the kernel does not forget.
 func (n *node) restartCold(ctx context.Context) error {
-	if err := n.stop(); err != nil {
+	if err := n.Stop(); err != nil {
 		return err
 	}
 	var resident, all int64

@@ -19,7 +19,7 @@ func startRow() row {
 			return err
 		},
 		measure: func(ctx context.Context, n *node, _ amounts) (figures, error) {
-			if err := n.stop(); err != nil {
+			if err := n.Stop(); err != nil {
 				return nil, err
 			}
 			ctx, cancel := context.WithTimeout(ctx, patience)
@@ -28,7 +28,7 @@ func startRow() row {
 			if err != nil {
 				return nil, err
 			}
-			if err := n.launch(ctx, n); err != nil {
+			if err := n.launch(ctx); err != nil {
 				return nil, err
 			}
 			err = await(ctx, 2*time.Millisecond, func() error { return n.acknowledges(ctx, topics[n], b) })

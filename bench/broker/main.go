@@ -57,7 +57,7 @@ func run(ctx context.Context, o rounds.Options, serve []string) (err error) {
 	nodes, err := startAll(ctx, o.Dir, serve)
 	defer func() {
 		for _, n := range nodes {
-			if stopped := n.stop(); err == nil {
+			if stopped := n.Stop(); err == nil {
 				err = stopped
 			}
 		}

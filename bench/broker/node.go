@@ -1,19 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/seglog/seglog/internal/apache"
+	"github.com/seglog/seglog/internal/serve"
 )
 
 const (
@@ -25,13 +22,16 @@ const (
 type node struct {
 	name string
 	dir  string // of its data
-	addr string
-	pid  int
-
-	launch func(ctx context.Context, n *node) error // sets pid and addr
-	end    func(n *node) error
+	process
+	launch func(ctx context.Context) error // does not wait until it has started
 
 	topics int // made so far
+}
+
+type process interface {
+	Addr() string
+	PID() int
+	Stop() error // nothing if it does not run
 }
 
 // settings are what both are started with beside their defaults. Files of topics
@@ -43,13 +43,11 @@ const patience = 5 * time.Minute
 
 // startAll starts seglog and, where it is there, Kafka.
 func startAll(ctx context.Context, dir string, more []string) ([]*node, error) {
-	program := filepath.Join(dir, "seglog-program")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/seglog")
-	build.Dir = filepath.Join("..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%w: %s", err, out)
+	program, err := serve.Build(ctx, filepath.Join("..", ".."), dir)
+	if err != nil {
+		return nil, err
 	}
-	nodes := []*node{seglogNode(program, filepath.Join(dir, "seglog"), more)}
+	nodes := []*node{seglogNode(program, filepath.Join(dir, "seglog-data"), more)}
 	if kafka, err := apache.Install(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "SEGLOG IS MEASURED ALONE:", err)
 	} else {
@@ -66,25 +64,16 @@ func startAll(ctx context.Context, dir string, more []string) ([]*node, error) {
 func (n *node) start(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if err := n.launch(ctx, n); err != nil {
+	if err := n.launch(ctx); err != nil {
 		return err
 	}
 	return await(ctx, 2*time.Millisecond, func() error {
-		nc, err := net.Dial("tcp", n.addr)
+		nc, err := net.Dial("tcp", n.Addr())
 		if err == nil {
 			_ = nc.Close()
 		}
 		return err
 	})
-}
-
-func (n *node) stop() error {
-	if n.pid == 0 {
-		return nil
-	}
-	err := n.end(n)
-	n.pid = 0
-	return err
 }
 
 // await tries again and again until it goes well or ctx ends.
@@ -105,52 +94,12 @@ func await(ctx context.Context, every time.Duration, try func() error) error {
 }
 
 func seglogNode(program, dir string, more []string) *node {
-	var cmd *exec.Cmd
-	return &node{name: ours, dir: dir,
-		launch: func(_ context.Context, n *node) error {
-			args := append([]string{"serve", "--data", dir, "--listen", "127.0.0.1:0"}, more...)
-			for _, s := range settings {
-				args = append(args, "--set", s)
-			}
-			cmd = exec.Command(program, args...)
-			cmd.Stderr = os.Stderr
-			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C is ours to tell it
-			out, err := cmd.StdoutPipe()
-			if err != nil {
-				return err
-			}
-			if err := cmd.Start(); err != nil {
-				return err
-			}
-			n.pid = cmd.Process.Pid
-			for lines := bufio.NewScanner(out); lines.Scan(); {
-				if fields := strings.Fields(lines.Text()); fields[0] == "serving" {
-					n.addr = fields[len(fields)-1]
-					return nil
-				}
-			}
-			return errors.Join(errors.New("it ended while starting"), cmd.Wait())
-		},
-		end: func(*node) error {
-			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-				return err
-			}
-			return cmd.Wait()
-		},
-	}
+	n := &serve.Node{Program: program, Data: dir, Settings: settings, Flags: more}
+	return &node{name: ours, dir: dir, process: n, launch: n.Start}
 }
 
 // kafkaNode is Kafka with its defaults, the heap of its own script among them.
 func kafkaNode(kafka apache.Kafka, dir string) *node {
-	k := &apache.Node{Kafka: kafka, Dir: dir, Settings: settings}
-	return &node{name: theirs, dir: k.Data(),
-		launch: func(ctx context.Context, n *node) error {
-			if err := k.Launch(ctx); err != nil {
-				return err
-			}
-			n.addr, n.pid = k.Addr(), k.PID()
-			return nil
-		},
-		end: func(*node) error { return k.Stop() },
-	}
+	n := &apache.Node{Kafka: kafka, Dir: dir, Settings: settings}
+	return &node{name: theirs, dir: n.Data(), process: n, launch: n.Launch}
 }

@@ -14,7 +14,7 @@ const tick = time.Second / 100
 
 // stat are the fields of /proc/PID/stat from the third on, behind the name.
 func (n *node) stat() ([]string, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", n.pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", n.PID()))
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (n *node) age() (time.Duration, error) {
 
 // anonymous is the resident memory that is of no file, in bytes.
 func (n *node) anonymous() (float64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", n.pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", n.PID()))
 	if err != nil {
 		return 0, err
 	}
@@ -67,5 +67,5 @@ func (n *node) anonymous() (float64, error) {
 			return kb * 1024, err
 		}
 	}
-	return 0, fmt.Errorf("/proc/%d/status has no RssAnon", n.pid)
+	return 0, fmt.Errorf("/proc/%d/status has no RssAnon", n.PID())
 }

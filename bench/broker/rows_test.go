@@ -32,8 +32,15 @@ func inThisProcess(t *testing.T) *node {
 		require.NoError(t, <-done)
 		require.NoError(t, b.Close())
 	})
-	return &node{name: ours, dir: b.Dir(), addr: l.Addr().String(), pid: os.Getpid(), end: func(*node) error { return nil }}
+	return &node{name: ours, dir: b.Dir(), process: self(l.Addr().String())}
 }
+
+// self is this process, serving at an address.
+type self string
+
+func (a self) Addr() string { return string(a) }
+func (self) PID() int       { return os.Getpid() }
+func (self) Stop() error    { return nil }
 
 // TestRows: each row that needs no restart and few partitions does its work and
 // has figures, all of one kind the same. That what was sent has arrived the rows

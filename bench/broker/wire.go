@@ -22,7 +22,7 @@ type wire struct {
 
 func dial(ctx context.Context, n *node) (*wire, error) {
 	var d net.Dialer
-	nc, err := d.DialContext(ctx, "tcp", n.addr)
+	nc, err := d.DialContext(ctx, "tcp", n.Addr())
 	if err != nil {
 		return nil, err
 	}

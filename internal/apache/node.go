@@ -14,15 +14,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/seglog/seglog/internal/child"
 )
 
 // Node is a broker that is its own controller, on loopback, a process of its own. It
 // can be stopped or killed and started again where it was. Its methods are for one
 // goroutine at a time.
-//
-// A process that ends without having stopped its nodes takes them with it.
 type Node struct {
 	Kafka
 	// Dir is where it keeps everything: server.properties, broker.log, and its log
@@ -37,15 +36,8 @@ type Node struct {
 	// has them.
 	Heap []string
 
-	process *process
-}
-
-type process struct {
-	cmd   *exec.Cmd
-	ended chan struct{} // closed when it has
-	from  int64         // where in broker.log it begins
-	leash io.Closer     // its end kills the broker
-	guard *exec.Cmd     // what holds the other end
+	process *child.Process
+	from    int64 // where in broker.log it begins
 }
 
 const (
@@ -64,7 +56,7 @@ func (n *Node) Data() string { return filepath.Join(n.Dir, "data") }
 func (n *Node) Running() bool { return n.process != nil }
 
 // PID is its process; it is running.
-func (n *Node) PID() int { return n.process.cmd.Process.Pid }
+func (n *Node) PID() int { return n.process.PID() }
 
 // started is what Kafka says when it has. It listens before; a SIGTERM in between
 // ends it without a clean stop.
@@ -79,7 +71,7 @@ func (n *Node) Start(ctx context.Context) error {
 	}
 	for !n.hasSaid(started) {
 		select {
-		case <-n.process.ended:
+		case <-n.process.Ended():
 			n.Kill()
 			return fmt.Errorf("Kafka ended while starting: %s", n.said("broker.log"))
 		case <-ctx.Done():
@@ -108,36 +100,13 @@ func (n *Node) Launch(ctx context.Context) error {
 	if len(heap) == 0 {
 		heap = []string{"-Xms1g", "-Xmx1g", "-XX:+UseG1GC"}
 	}
-	p := &process{ended: make(chan struct{})}
-	if p.from, err = log.Seek(0, io.SeekEnd); err != nil {
+	if n.from, err = log.Seek(0, io.SeekEnd); err != nil {
 		return err
 	}
-	p.cmd = exec.Command("java", append(n.java(heap, "kafka.Kafka"), n.properties())...)
-	p.cmd.Stdout, p.cmd.Stderr = log, log
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // ^C is ours to tell it
-	if err := p.cmd.Start(); err != nil {
-		return err
-	}
-	go func() {
-		_ = p.cmd.Wait() // by a signal, as a rule
-		close(p.ended)
-	}()
-	n.process = p
-	if err := p.hold(); err != nil {
-		n.Kill()
-		return err
-	}
-	return nil
-}
-
-// hold has the broker killed when this process ends, however it does.
-func (p *process) hold() (err error) {
-	p.guard = exec.Command("sh", "-c", `read _; kill -9 "$0"`, strconv.Itoa(p.cmd.Process.Pid))
-	p.guard.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if p.leash, err = p.guard.StdinPipe(); err != nil {
-		return err
-	}
-	return p.guard.Start()
+	cmd := exec.Command("java", append(n.java(heap, "kafka.Kafka"), n.properties())...)
+	cmd.Stdout, cmd.Stderr = log, log
+	n.process, err = child.Start(cmd)
+	return err
 }
 
 // Stop ends it as an operator does, and waits. One that does not run has nothing
@@ -146,12 +115,8 @@ func (n *Node) Stop() error {
 	if !n.Running() {
 		return nil
 	}
-	_ = n.process.cmd.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-n.process.ended:
-	case <-time.After(stopTime):
-	}
-	n.Kill()
+	_ = n.process.Stop(stopTime) // by the signal, as a rule: Kafka's note says more
+	n.process = nil
 	if _, err := os.Stat(filepath.Join(n.Data(), ".kafka_cleanshutdown")); err != nil {
 		return fmt.Errorf("Kafka was not stopped cleanly: %w: %s", err, n.said("broker.log"))
 	}
@@ -163,14 +128,8 @@ func (n *Node) Kill() {
 	if !n.Running() {
 		return
 	}
-	p := n.process
+	n.process.Kill()
 	n.process = nil
-	_ = p.cmd.Process.Kill() // it may have ended
-	<-p.ended
-	if p.guard.Process != nil {
-		_ = p.guard.Process.Kill() // before the leash ends: its number may be another process' by then
-		_ = p.guard.Wait()
-	}
 }
 
 func (n *Node) properties() string { return filepath.Join(n.Dir, "server.properties") }
@@ -227,7 +186,7 @@ func (n *Node) hasSaid(text string) bool {
 		return false
 	}
 	defer log.Close()
-	all, err := io.ReadAll(io.NewSectionReader(log, n.process.from, math.MaxInt64-n.process.from))
+	all, err := io.ReadAll(io.NewSectionReader(log, n.from, math.MaxInt64-n.from))
 	return err == nil && strings.Contains(string(all), text)
 }
 

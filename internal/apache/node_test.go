@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -43,17 +42,6 @@ func TestKill(t *testing.T) {
 	require.NoError(t, n.Stop())
 	require.NoError(t, n.Launch(t.Context()), "again")
 	require.Equal(t, port, n.Port)
-}
-
-// TestLeash: a broker does not outlive what started it, whose pipe ends with it.
-func TestLeash(t *testing.T) {
-	n := launched(t)
-	require.NoError(t, n.process.leash.Close())
-	select {
-	case <-n.process.ended:
-	case <-time.After(30 * time.Second):
-		t.Fatal("the broker is there")
-	}
 }
 
 // TestNotClean: a broker that leaves no note of a clean stop was not stopped cleanly.

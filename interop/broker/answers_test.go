@@ -34,7 +34,7 @@ func TestAnswers(t *testing.T) {
 		t.Skipf("NOTHING WAS COMPARED WITH KAFKA: %v (SEGLOG_KAFKA_ANSWERS may name the folder)", err)
 	}
 	probe := build(t, dir, ".")
-	cmd := exec.Command(probe, "-addr", serve(t, "--set", "num.partitions=1", "--set", "group.initial.rebalance.delay.ms=0"), "-compare", "answers.jsonl", "-skip", notServed)
+	cmd := exec.Command(probe, "-addr", started(t, "num.partitions=1", "group.initial.rebalance.delay.ms=0").Addr(), "-compare", "answers.jsonl", "-skip", notServed)
 	cmd.Dir = dir
 	out, _ := cmd.CombinedOutput() // its status says only that something differs
 	require.Regexp(t, summary, string(out))

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
@@ -30,16 +29,14 @@ func TestIdleConnections(t *testing.T) {
 		t.Logf("ONLY %d CONNECTIONS: a process may have %d files", most, files.Max)
 		count = most
 	}
-	k := killable{t: t, program: build(t, root(t), "./cmd/seglog"), data: filepath.Join(t.TempDir(), "data"), addr: "127.0.0.1:0"}
-	cmd := k.start()
-	defer func() { k.kill(cmd) }()
-	client, err := kgo.NewClient(kgo.SeedBrokers(k.addr), kgo.AllowAutoTopicCreation(), kgo.DefaultProduceTopic("t"))
+	k := started(t)
+	client, err := kgo.NewClient(kgo.SeedBrokers(k.Addr()), kgo.AllowAutoTopicCreation(), kgo.DefaultProduceTopic("t"))
 	require.NoError(t, err)
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	require.NoError(t, client.ProduceSync(ctx, kgo.StringRecord("before")).FirstErr())
-	before := anonymous(t, cmd.Process.Pid)
+	before := anonymous(t, k.PID())
 
 	versions := kmsg.NewApiVersionsRequest()
 	versions.Version = 3
@@ -50,7 +47,7 @@ func TestIdleConnections(t *testing.T) {
 	for from := range 8 {
 		group.Go(func() {
 			for i := from; i < count; i += 8 {
-				c, err := asked(k.addr, ask)
+				c, err := asked(k.Addr(), ask)
 				if conns[i] = c; err != nil {
 					t.Errorf("connection %d: %v", i, err)
 					return
@@ -67,7 +64,7 @@ func TestIdleConnections(t *testing.T) {
 		}
 	}()
 	require.False(t, t.Failed())
-	each := (anonymous(t, cmd.Process.Pid) - before) / int64(count)
+	each := (anonymous(t, k.PID()) - before) / int64(count)
 	t.Logf("%d connections, %d bytes each", count, each)
 	require.Less(t, each, int64(32<<10))
 

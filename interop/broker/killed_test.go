@@ -1,13 +1,8 @@
 package broker
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,45 +13,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 )
 
-// killable is a broker that is killed and started again, at the same address.
-type killable struct {
-	t                   *testing.T
-	program, data, addr string
-}
-
-func (k *killable) start(set ...string) *exec.Cmd {
-	cmd := exec.Command(k.program, append([]string{"serve", "--data", k.data, "--listen", k.addr}, set...)...)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	require.NoError(k.t, err)
-	require.NoError(k.t, cmd.Start())
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil && k.addr != "127.0.0.1:0" && k.t.Context().Err() == nil {
-		// A client that tried to connect where nobody listens may have been given
-		// that very port for its own end, and has it until it notices.
-		_ = cmd.Wait()
-		time.Sleep(50 * time.Millisecond)
-		return k.start(set...)
-	}
-	require.NoError(k.t, err)
-	fields := strings.Fields(line)
-	k.addr = fields[len(fields)-1]
-	return cmd
-}
-
-func (k *killable) kill(cmd *exec.Cmd) {
-	require.NoError(k.t, cmd.Process.Kill())
-	_ = cmd.Wait()
-}
-
 // TestKilledGroups: a group whose broker is killed again and again goes on: what
 // it has committed is never less than was acknowledged, and its members stay.
 func TestKilledGroups(t *testing.T) {
-	k := killable{t: t, program: build(t, root(t), "./cmd/seglog"), data: filepath.Join(t.TempDir(), "data"), addr: "127.0.0.1:0"}
-	set := []string{"--set", "group.initial.rebalance.delay.ms=0", "--set", "offsets.topic.num.partitions=3"}
-	cmd := k.start(set...)
-	defer func() { k.kill(cmd) }()
-	patient := []kgo.Opt{kgo.SeedBrokers(k.addr), kgo.AllowAutoTopicCreation(), kgo.RequestRetries(10_000), kgo.RetryTimeout(time.Minute),
+	k := started(t, "group.initial.rebalance.delay.ms=0", "offsets.topic.num.partitions=3")
+	patient := []kgo.Opt{kgo.SeedBrokers(k.Addr()), kgo.AllowAutoTopicCreation(), kgo.RequestRetries(10_000), kgo.RetryTimeout(time.Minute),
 		kgo.RetryBackoffFn(func(int) time.Duration { return 20 * time.Millisecond })}
 	produce, err := kgo.NewClient(append(patient, kgo.DefaultProduceTopic("t"), kgo.RecordRetries(10_000))...)
 	require.NoError(t, err)
@@ -82,8 +43,8 @@ func TestKilledGroups(t *testing.T) {
 		if round == 0 {
 			id, generation = consume.GroupMetadata()
 		}
-		k.kill(cmd)
-		cmd = k.start(set...)
+		k.Kill()
+		require.NoError(t, k.Start(t.Context()))
 		req := kmsg.NewPtrOffsetFetchRequest()
 		req.Group = "g"
 		topic := kmsg.NewOffsetFetchRequestTopic()
@@ -105,14 +66,13 @@ func TestKilledGroups(t *testing.T) {
 // TestKilled: of a broker that is killed again and again under load nothing that
 // it acknowledged is lost, and nothing is there twice.
 func TestKilled(t *testing.T) {
-	k := killable{t: t, program: build(t, root(t), "./cmd/seglog"), data: filepath.Join(t.TempDir(), "data"), addr: "127.0.0.1:0"}
-	cmd := k.start("--set", "num.partitions=3")
+	k := started(t, "num.partitions=3")
 	var mu sync.Mutex
 	acknowledged := make(map[string]bool)
 	ctx, stop := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	for n := range 3 {
-		c, err := kgo.NewClient(kgo.SeedBrokers(k.addr), kgo.AllowAutoTopicCreation(), kgo.DefaultProduceTopic("t"),
+		c, err := kgo.NewClient(kgo.SeedBrokers(k.Addr()), kgo.AllowAutoTopicCreation(), kgo.DefaultProduceTopic("t"),
 			kgo.RecordRetries(10_000), kgo.RetryTimeout(2*time.Minute), kgo.ProducerLinger(0),
 			kgo.RetryBackoffFn(func(int) time.Duration { return 20 * time.Millisecond }))
 		require.NoError(t, err)
@@ -137,15 +97,14 @@ func TestKilled(t *testing.T) {
 	}
 	for range 6 {
 		time.Sleep(400 * time.Millisecond)
-		k.kill(cmd)
-		cmd = k.start("--set", "num.partitions=3")
+		k.Kill()
+		require.NoError(t, k.Start(t.Context()))
 	}
 	time.Sleep(300 * time.Millisecond)
 	stop()
 	wg.Wait()
-	defer func() { k.kill(cmd) }()
 
-	c, err := kgo.NewClient(kgo.SeedBrokers(k.addr), kgo.ConsumeTopics("t"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	c, err := kgo.NewClient(kgo.SeedBrokers(k.Addr()), kgo.ConsumeTopics("t"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	require.NoError(t, err)
 	defer c.Close()
 	seen := make(map[string]int)

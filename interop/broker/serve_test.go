@@ -1,14 +1,11 @@
 package broker
 
 import (
-	"bufio"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
-	"syscall"
 	"testing"
 
+	"github.com/seglog/seglog/internal/serve"
 	"github.com/stretchr/testify/require"
 )
 
@@ -31,22 +28,14 @@ func build(t *testing.T, dir, pkg string) string {
 	return to
 }
 
-// serve starts "seglog serve" on a fresh directory and returns its address. It
-// has to end well, with the test.
-func serve(t *testing.T, args ...string) string {
+// started is a "seglog serve" of the settings on a fresh directory. It has to end
+// well, with the test.
+func started(t *testing.T, settings ...string) *serve.Node {
 	t.Helper()
-	cmd := exec.Command(build(t, root(t), "./cmd/seglog"),
-		append([]string{"serve", "--data", filepath.Join(t.TempDir(), "data"), "--listen", "127.0.0.1:0"}, args...)...)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
+	program, err := serve.Build(t.Context(), root(t), t.TempDir())
 	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
-		require.NoError(t, cmd.Wait(), "it ends with 0")
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
-	fields := strings.Fields(line)
-	return fields[len(fields)-1]
+	n := &serve.Node{Program: program, Data: filepath.Join(t.TempDir(), "data"), Settings: settings}
+	require.NoError(t, n.Start(t.Context()))
+	t.Cleanup(func() { require.NoError(t, n.Stop()) })
+	return n
 }

@@ -15,12 +15,12 @@ const kills = 3
 // idempotent producer nothing is there twice or in another order, either. All
 // of it comes to the member.
 func (b *bench) killed(ctx context.Context) (err error) {
-	broker, err := newBroker(b.program, filepath.Join(b.dir, b.name+"-killed"))
+	broker, err := newBroker(ctx, b.program, filepath.Join(b.dir, b.name+"-killed"))
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, broker.stop()) }()
-	j, err := newJudge(broker.addr)
+	defer func() { err = errors.Join(err, broker.Stop()) }()
+	j, err := newJudge(broker.Addr())
 	if err != nil {
 		return err
 	}
@@ -53,8 +53,8 @@ func (b *bench) killed(ctx context.Context) (err error) {
 	wg.Go(func() {
 		for range due {
 			killed++
-			broker.kill()
-			if restarts = broker.start(); restarts != nil {
+			broker.Kill()
+			if restarts = broker.Start(ctx); restarts != nil {
 				cancel()
 				return
 			}

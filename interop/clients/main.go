@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/IBM/sarama"
+	"github.com/seglog/seglog/internal/serve"
 )
 
 // row is a client with its row's name.
@@ -115,10 +116,10 @@ type matrix struct {
 
 func (m *matrix) run(ctx context.Context, at int) error {
 	var err error
-	if m.program, err = build(ctx, m.dir); err != nil {
+	if m.program, err = serve.Build(ctx, "../..", m.dir); err != nil {
 		return err
 	}
-	b, err := newBroker(m.program, m.dir+"/shared")
+	b, err := newBroker(ctx, m.program, m.dir+"/shared")
 	if err != nil {
 		return err
 	}
@@ -129,11 +130,11 @@ func (m *matrix) run(ctx context.Context, at int) error {
 		limit <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-limit }()
-			cells[i] = m.row(ctx, b.addr, r)
+			cells[i] = m.row(ctx, b.Addr(), r)
 		})
 	}
 	wg.Wait()
-	if err := b.stop(); err != nil {
+	if err := b.Stop(); err != nil {
 		m.failed = append(m.failed, err.Error())
 	}
 	m.print(cells)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -16,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/seglog/seglog/internal/serve"
 )
 
 func main() {
@@ -47,7 +48,8 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	return serving(ctx, dir, s, func(addr string) error {
+	log := filepath.Join(os.TempDir(), "seglog-suites-"+flag.Arg(0)+".log")
+	return serving(ctx, dir, log, s, func(addr string) error {
 		t := &tally{suite: s, tests: make(map[string]result)}
 		began := time.Now()
 		if err := s.run(ctx, addr, only, t.note); err != nil {
@@ -66,42 +68,16 @@ func run(ctx context.Context) error {
 }
 
 // serving calls do with the address of a broker, which has to end well.
-func serving(ctx context.Context, dir string, s suite, do func(addr string) error) error {
-	program := filepath.Join(dir, "seglog")
-	if err := command(ctx, filepath.Join("..", ".."), nil, "go", "build", "-o", program, "./cmd/seglog"); err != nil {
-		return err
-	}
-	args := []string{"serve", "--data", filepath.Join(dir, "data"), "--listen", s.listen}
-	for _, set := range s.settings {
-		args = append(args, "--set", set)
-	}
-	said, err := os.Create(filepath.Join(os.TempDir(), "seglog-suites.log"))
+func serving(ctx context.Context, dir, log string, s suite, do func(addr string) error) error {
+	program, err := serve.Build(ctx, filepath.Join("..", ".."), dir)
 	if err != nil {
 		return err
 	}
-	defer said.Close()
-	cmd := exec.Command(program, args...)
-	cmd.Stderr = said
-	out, err := cmd.StdoutPipe()
-	if err != nil {
+	n := &serve.Node{Program: program, Data: filepath.Join(dir, "data"), Listen: s.listen, Settings: s.settings, Log: log}
+	if err := n.Start(ctx); err != nil {
 		return err
 	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		return fmt.Errorf("seglog serve: %w, see %s", cmd.Wait(), said.Name())
-	}
-	fields := strings.Fields(line)
-	err = do(fields[len(fields)-1])
-	_ = cmd.Process.Signal(syscall.SIGTERM)
-	late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
-	defer late.Stop()
-	if ended := cmd.Wait(); ended != nil {
-		err = errors.Join(err, fmt.Errorf("seglog serve does not end well: %w, see %s", ended, said.Name()))
-	}
-	return err
+	return errors.Join(do(n.Addr()), n.Stop())
 }
 
 // command runs a command and says what it said if it fails.

@@ -145,17 +145,16 @@ func start(t *testing.T) *bench {
 	defer cancel()
 	b := &bench{quiet: 25 * time.Millisecond}
 	for i, name := range []string{"Kafka", "seglog"} {
-		var addr string
-		var stop func() error
+		var n node
 		if i == 0 {
-			addr, stop, err = startKafka(ctx, kafka, t.TempDir())
+			n, err = startKafka(ctx, kafka, t.TempDir())
 		} else {
-			addr, stop, err = startSeglog(ctx, root, t.TempDir())
+			n, err = startSeglog(ctx, root, t.TempDir())
 		}
 		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, stop()) })
-		b.brokers[i] = &broker{name: name, addr: addr}
-		b.brokers[i].admin, err = dial(addr, "admin")
+		t.Cleanup(func() { require.NoError(t, n.Stop()) })
+		b.brokers[i] = &broker{name: name, addr: n.Addr()}
+		b.brokers[i].admin, err = dial(n.Addr(), "admin")
 		require.NoError(t, err)
 		b.fences[i], err = newFence(b.brokers[i])
 		require.NoError(t, err)

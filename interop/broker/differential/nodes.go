@@ -1,19 +1,12 @@
 package differential
 
 import (
-	"bufio"
 	"context"
-	"errors"
-	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
-	"syscall"
-	"time"
 
 	"github.com/seglog/seglog/internal/apache"
+	"github.com/seglog/seglog/internal/serve"
 )
 
 // settings are given to both brokers, under Kafka's names.
@@ -38,46 +31,24 @@ var kafkaOnly = []string{
 // kafkaHeap is what Kafka needs for so little.
 var kafkaHeap = []string{"-Xms128m", "-Xmx512m", "-XX:+UseSerialGC"}
 
-// startKafka starts Kafka with all that it keeps in dir.
-func startKafka(ctx context.Context, kafka apache.Kafka, dir string) (addr string, stop func() error, err error) {
-	n := &apache.Node{Kafka: kafka, Dir: dir, Settings: slices.Concat(settings, kafkaOnly), Heap: kafkaHeap}
-	if err := n.Start(ctx); err != nil {
-		return "", nil, err
-	}
-	return n.Addr(), n.Stop, nil
+// node is a broker that runs.
+type node interface {
+	Addr() string
+	Stop() error
 }
 
-// startSeglog builds "seglog serve" of the module in root and starts it with its
-// data in dir. It has to end well.
-func startSeglog(ctx context.Context, root, dir string) (addr string, stop func() error, err error) {
-	program := filepath.Join(dir, "seglog")
-	build := exec.CommandContext(ctx, "go", "build", "-o", program, "./cmd/seglog")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", nil, fmt.Errorf("building seglog: %w\n%s", err, out)
-	}
-	args := []string{"serve", "--data", filepath.Join(dir, "data"), "--listen", "127.0.0.1:0"}
-	for _, s := range settings {
-		args = append(args, "--set", s)
-	}
-	cmd := exec.Command(program, args...)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
+// startKafka starts Kafka with all that it keeps in dir.
+func startKafka(ctx context.Context, kafka apache.Kafka, dir string) (node, error) {
+	n := &apache.Node{Kafka: kafka, Dir: dir, Settings: slices.Concat(settings, kafkaOnly), Heap: kafkaHeap}
+	return n, n.Start(ctx)
+}
+
+// startSeglog builds the module in root and starts its broker with its data in dir.
+func startSeglog(ctx context.Context, root, dir string) (node, error) {
+	program, err := serve.Build(ctx, root, dir)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
-		return "", nil, err
-	}
-	stop = func() error {
-		late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
-		defer late.Stop()
-		return errors.Join(cmd.Process.Signal(syscall.SIGTERM), cmd.Wait())
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		return "", nil, errors.Join(err, stop())
-	}
-	fields := strings.Fields(line)
-	return fields[len(fields)-1], stop, nil
+	n := &serve.Node{Program: program, Data: filepath.Join(dir, "data"), Settings: settings}
+	return n, n.Start(ctx)
 }
