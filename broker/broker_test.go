@@ -21,6 +21,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/seglog/seglog/broker"
+	"github.com/seglog/seglog/internal/vfs"
 	"github.com/seglog/seglog/log"
 	"github.com/seglog/seglog/record"
 )
@@ -473,4 +474,37 @@ func TestConcurrent(t *testing.T) {
 	p, _ := b.Partition("stays", 0)
 	l, _ := p.Log()
 	assert.EqualValues(t, 100, l.End())
+}
+
+// TestStartWritesNothing: a broker that was closed serves again without a sync for
+// each of its partitions, and leads them in the epochs it had: a client that has
+// seen a later one than the broker's would wait for it for ever (KIP-320).
+func TestStartWritesNothing(t *testing.T) {
+	mem := vfs.NewMem()
+	with := func(fsys vfs.FS) *broker.Broker {
+		b, err := broker.Open("data", broker.Options{Env: log.Env{FS: fsys}})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = b.Close() })
+		return b
+	}
+	b := with(mem)
+	create(t, b, "t", 20, map[string]string{"segment.bytes": "1048576"})
+	produce(t, b, "t", 7, "a", "b")
+	mem = mem.Kill()
+	require.NoError(t, with(mem).Close()) // in the epoch after the crash, of which there is no record
+
+	faulty := vfs.NewFaulty(mem.Kill())
+	syncs := faulty.Add(vfs.Rule{Op: vfs.OpSync | vfs.OpSyncDir})
+	b = with(faulty)
+	assert.LessOrEqual(t, syncs.Matched(), 2, "those of the mark of a clean shutdown")
+	for number := range int32(20) {
+		p, err := b.Partition("t", number)
+		require.NoError(t, err)
+		want := int32(0) // of an empty partition nothing can have been lost
+		if number == 7 {
+			want = 1
+		}
+		assert.Equal(t, want, p.LeaderEpoch(), number)
+	}
+	assert.Equal(t, []string{"a", "b"}, values(t, b, "t", 7, 0))
 }

@@ -92,7 +92,11 @@ func (l *Log) writeCheckpointOf(c recovery.Checkpoint) error {
 	c.RecoveryPoint, c.Cleaned, c.CleanedNoted = c.LogStart, l.compaction.cleaned(), l.compaction.noted()
 	n := &l.commit.noted
 	c.ProducersAt, c.Producers, c.Aborted = n.at, n.count, n.aborted
-	c.Sums = &recovery.StateSums{Epochs: epochsSum(l.commit.epochs, c.LogStart, n.at), Snapshot: n.snapshot, Aborted: n.sum}
+	led := n.at
+	if c.Clean {
+		led++ // whose leader has written nothing, too
+	}
+	c.Sums = &recovery.StateSums{Epochs: epochsSum(l.commit.epochs, c.LogStart, led), Snapshot: n.snapshot, Aborted: n.sum}
 	if n.ended > 0 {
 		c.Ended = l.commit.ended
 	}

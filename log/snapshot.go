@@ -45,7 +45,11 @@ func (l *Log) snapshotLocked(end int64) (*snapshot, error) {
 // keep makes a snapshot durable; the next checkpoint then refers to it. The
 // caller holds commit.
 func (l *Log) keep(snap *snapshot) error {
-	if snap == nil || snap.noted == l.commit.noted {
+	if snap == nil {
+		return nil
+	}
+	if snap.noted == l.commit.noted {
+		l.commit.epochs = snap.epochs // there may be a leader since who has written nothing
 		return nil
 	}
 	if err := syncFiles(l.cfg.FS, snap.txnFiles); err != nil {

@@ -31,24 +31,25 @@ const producerExpiration = 24 * 60 * 60 * 1000
 // a walk over all batches and keeps no log from opening. One that cannot be read
 // now does: what it says of producers and epochs no batch may say any more.
 func (l *Log) loadState(r *recovery.Report, segments []*segment.Segment) (s state, n noted, derived bool, err error) {
-	s, n, derived, err = l.deriveState(r, segments)
-	s.led = max(s.led, s.latestEpoch())
-	// Batches that share a segment with the log's start are there and are none.
-	s.epochs.TruncateFromStart(r.LogStart)
-	s.epochs.TruncateFromEnd(r.End)
-	return s, n, derived, err
-}
-
-func (l *Log) deriveState(r *recovery.Report, segments []*segment.Segment) (s state, n noted, derived bool, err error) {
-	files, err := l.stateFiles()
-	if err != nil {
-		return s, n, false, err
-	}
 	file, err := l.readEpochs(r)
 	if vfs.Unreadable(err) {
 		return s, n, false, err
 	}
-	known := err == nil && len(file.Entries()) > 0 // an empty one says nothing
+	s, n, derived, err = l.deriveState(r, segments, file, err == nil && len(file.Entries()) > 0) // an empty one says nothing
+	s.led = max(s.led, s.latestEpoch())
+	// Batches that share a segment with the log's start are there and are none.
+	s.epochs.TruncateFromStart(r.LogStart)
+	if newest, ok := file.Latest(); !ok || newest.Start < r.End {
+		s.epochs.TruncateFromEnd(r.End)
+	}
+	return s, n, derived, err
+}
+
+func (l *Log) deriveState(r *recovery.Report, segments []*segment.Segment, file epochs.History, known bool) (s state, n noted, derived bool, err error) {
+	files, err := l.stateFiles()
+	if err != nil {
+		return s, n, false, err
+	}
 	first := segments[0].Base()
 	s, n, doubts, err := l.stateNoted(r, segments, files, file, known)
 	if err != nil {
@@ -113,7 +114,9 @@ func (l *Log) stateNoted(r *recovery.Report, segments []*segment.Segment, files 
 		doubts.epochs = true // there are batches, and an epoch at least with them
 	}
 	s.epochs = file
-	s.epochs.TruncateFromEnd(n.at)
+	if n.at < r.End {
+		s.epochs.TruncateFromEnd(n.at)
+	}
 	if c.Producers > 0 {
 		var table *producers.Table
 		if table, n.snapshot, err = l.readSnapshot(n.at); vfs.Unreadable(err) {
@@ -139,7 +142,7 @@ func (l *Log) stateNoted(r *recovery.Report, segments []*segment.Segment, files 
 	n.aborts = abortsOf(s.aborted, 0, n.at)
 	doubts.aborted = n.aborted != c.Aborted
 	if sums := c.Sums; sums != nil {
-		doubts.epochs = doubts.epochs || epochsSum(s.epochs, r.LogStart, n.at) != sums.Epochs
+		doubts.epochs = doubts.epochs || epochsSum(s.epochs, r.LogStart, math.MaxInt64) != sums.Epochs
 		doubts.aborted = doubts.aborted || n.sum != sums.Aborted
 		doubts.snapshot = doubts.snapshot || n.snapshot != sums.Snapshot
 	}
@@ -206,10 +209,18 @@ func (l *Log) stateFiles() (stateFiles, error) {
 	return files, nil
 }
 
-// readEpochs is the history of leader epochs as far as it is about the log.
+// readEpochs is the history of leader epochs as far as it is about the log. The
+// epoch of a leader that has written nothing is in it only after a clean close,
+// which has noted it: no batch could bear it out.
 func (l *Log) readEpochs(r *recovery.Report) (epochs.History, error) {
 	if r.StartingAnew() {
 		return epochs.History{}, nil
+	}
+	if r.Clean && r.Checkpoint.Sums != nil && r.Checkpoint.ProducersAt == r.End {
+		h, err := l.readEpochsOf(r.LogStart, r.End+1)
+		if err == nil && epochsSum(h, r.LogStart, r.End+1) == r.Checkpoint.Sums.Epochs {
+			return h, nil
+		}
 	}
 	return l.readEpochsOf(r.LogStart, r.End)
 }

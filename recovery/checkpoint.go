@@ -87,7 +87,7 @@ type Checkpoint struct {
 // StateSums are the xxhash64 of what is noted of batches in files that have no
 // checksum, or that could be others than the checkpoint means.
 type StateSums struct {
-	Epochs   uint64 // leader-epoch-checkpoint, cut to the epochs of [log start, ProducersAt)
+	Epochs   uint64 // leader-epoch-checkpoint, cut to the epochs of [log start, ProducersAt), or up to ProducersAt if Clean
 	Snapshot uint64 // the snapshot file of ProducersAt; 0 where Producers is
 	Aborted  uint64 // the entries of the transaction indexes below ProducersAt; 0 where Aborted is
 }

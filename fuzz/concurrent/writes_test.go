@@ -316,7 +316,6 @@ func (openOp) step(s *state, _ result) *state {
 	}
 	next := *s
 	next.closing, next.closed, next.hw = false, false, -1
-	next.epochs = cutEpochs(s.epochs, s.end) // one whose leader wrote nothing is given up
 	next.led = max(next.leaderEpoch(), 0)
 	next.settle()
 	return &next
