@@ -43,7 +43,7 @@ func BenchmarkQueueOpen(b *testing.B) {
 		dir := pending(b)
 		workload.OpenPending(b, func() (workload.Queue, error) {
 			q, err := queue.Open(context.Background(), dir, queue.Options{})
-			return inQueue{q}, err
+			return &inQueue{Queue: q}, err
 		})
 	})
 }
@@ -64,9 +64,12 @@ func BenchmarkQueueDisk(b *testing.B) {
 const worker = "worker"
 
 // inQueue is a queue.Queue as workload sees it.
-type inQueue struct{ *queue.Queue }
+type inQueue struct {
+	*queue.Queue
+	last queue.Message // taken
+}
 
-func openQueue(b *testing.B, dir string, durable bool) inQueue {
+func openQueue(b *testing.B, dir string, durable bool) *inQueue {
 	b.Helper()
 	o := queue.Options{SegmentBytes: workload.SegmentBytes}
 	if durable {
@@ -77,7 +80,7 @@ func openQueue(b *testing.B, dir string, durable bool) inQueue {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = q.Close() })
-	return inQueue{q}
+	return &inQueue{Queue: q}
 }
 
 // pending makes a queue with pending messages and closes it.
@@ -86,7 +89,7 @@ func pending(b *testing.B) (dir string) {
 	dir = filepath.Join(b.TempDir(), "q")
 	q, err := queue.Open(context.Background(), dir, queue.Options{})
 	if err == nil {
-		err = workload.Pending(inQueue{q})
+		err = workload.Pending(&inQueue{Queue: q})
 	}
 	if err == nil {
 		_, err = q.Stats(worker) // begins the worker, with all of it before it
@@ -100,12 +103,12 @@ func pending(b *testing.B) (dir string) {
 	return dir
 }
 
-func (q inQueue) Push(value []byte) error {
+func (q *inQueue) Push(value []byte) error {
 	_, err := q.Queue.Push(context.Background(), queue.Message{Value: value})
 	return err
 }
 
-func (q inQueue) PushBatch(values [][]byte) error {
+func (q *inQueue) PushBatch(values [][]byte) error {
 	messages := make([]queue.Message, len(values))
 	for i, value := range values {
 		messages[i].Value = value
@@ -114,18 +117,20 @@ func (q inQueue) PushBatch(values [][]byte) error {
 	return err
 }
 
-func (q inQueue) Take() (value []byte, ack func() error, ok bool, err error) {
-	m, ok, err := q.TryNext(worker)
-	return m.Value, m.Ack, ok, err
+func (q *inQueue) Take() (value []byte, ok bool, err error) {
+	q.last, ok, err = q.TryNext(worker)
+	return q.last.Value, ok, err
 }
 
-func (q inQueue) Wait(ctx context.Context) (value []byte, ack func() error, err error) {
-	m, err := q.Next(ctx, worker)
-	return m.Value, m.Ack, err
+func (q *inQueue) Wait(ctx context.Context) (value []byte, err error) {
+	q.last, err = q.Next(ctx, worker)
+	return q.last.Value, err
 }
+
+func (q *inQueue) Ack() error { return q.last.Ack() }
 
 // Depth reads what is pending: what a counter says is no proof.
-func (q inQueue) Depth() (int64, error) {
+func (q *inQueue) Depth() (int64, error) {
 	said, err := q.Queue.Depth(worker)
 	if err != nil {
 		return 0, err

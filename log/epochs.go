@@ -45,7 +45,7 @@ func (l *Log) noteEpochLocked(epoch int32, start int64) error {
 
 // LeaderEpoch is the newest leader epoch, -1 where there is none.
 func (l *Log) LeaderEpoch() int32 {
-	return atOnce(l, l.epoch.Load)
+	return atOnce(l, func(l *Log) int32 { return l.epoch.Load() })
 }
 
 // LeaderEpochs is the history of leader epochs, oldest first.

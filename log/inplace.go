@@ -33,14 +33,14 @@ func (l *Log) appendInPlace(records []record.Record) (first int64, ok bool, err 
 	if !d.Reset(records, set.TimestampType, min(maxInPlace, l.opts.MaxBatchBytes), l.opts.Env.Now) {
 		return -1, false, nil
 	}
-	first, ok, err = l.placeDraft(&d)
+	first, ok, err = l.placeDraft(&d, records)
 	if ok {
 		l.appended.Notify()
 	}
 	return first, ok, err
 }
 
-func (l *Log) placeDraft(d *record.Draft) (first int64, ok bool, err error) {
+func (l *Log) placeDraft(d *record.Draft, records []record.Record) (first int64, ok bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.writableLocked() != nil || l.mu.epochsBehind || l.mu.state.led > l.epoch.Load() {
@@ -52,7 +52,7 @@ func (l *Log) placeDraft(d *record.Draft) (first int64, ok bool, err error) {
 		return -1, false, nil
 	}
 	d.LeaderEpoch = l.mu.state.led
-	if err := s.AppendDraft(d, first); err != nil {
+	if err := s.AppendDraft(d, records, first); err != nil {
 		if errors.Is(err, record.ErrInvalid) {
 			return -1, false, err
 		}

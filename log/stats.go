@@ -48,7 +48,7 @@ func (l *Log) infos(set *set) []SegmentInfo {
 
 // Stats gathers figures; it takes no lock and time in the number of segments.
 func (l *Log) Stats() Stats {
-	s := atOnce(l, func() Stats {
+	s := atOnce(l, func(l *Log) Stats {
 		return Stats{First: l.first.Load(), HighWatermark: l.highWatermarkNow(), Durable: l.durable.Load(), End: l.end.Load()}
 	})
 	s.Mapped = l.cfg.Cache.Mapped()

@@ -9,24 +9,24 @@ import (
 
 // First is the log start offset: the first that can be read. It equals End
 // where nothing can.
-func (l *Log) First() int64 { return atOnce(l, l.first.Load) }
+func (l *Log) First() int64 { return atOnce(l, func(l *Log) int64 { return l.first.Load() }) }
 
 // End is the log end offset: the one the next record gets. Records below it
 // survive the process.
 func (l *Log) End() int64 { return l.end.Load() }
 
 // Durable is the offset below which records survive a loss of power.
-func (l *Log) Durable() int64 { return atOnce(l, l.durable.Load) }
+func (l *Log) Durable() int64 { return atOnce(l, func(l *Log) int64 { return l.durable.Load() }) }
 
 // HighWatermark is the offset below which records are on every in-sync replica:
 // as SetHighWatermark said, or End for a log that nobody replicates, which is
 // its own only replica.
-func (l *Log) HighWatermark() int64 { return atOnce(l, l.highWatermarkNow) }
+func (l *Log) HighWatermark() int64 { return atOnce(l, (*Log).highWatermarkNow) }
 
 // LastStable is the last stable offset: below it every transaction is decided.
 // A reader that wants committed records only reads up to here (isolation.level
 // read_committed). Of a transaction that began below First it is First.
-func (l *Log) LastStable() int64 { return atOnce(l, l.lastStableNow) }
+func (l *Log) LastStable() int64 { return atOnce(l, (*Log).lastStableNow) }
 
 func (l *Log) highWatermarkNow() int64 {
 	if l.replicated.Load() {
@@ -53,11 +53,11 @@ func (l *Log) atOnceLocked(change func()) {
 
 // atOnce reads what watermarks say at one moment. The count of changes is odd
 // while one is made, which takes no longer than some stores.
-func atOnce[T any](l *Log, read func() T) T {
+func atOnce[T any](l *Log, read func(*Log) T) T {
 	for {
 		before := l.changes.Load()
 		if before%2 == 0 {
-			value := read()
+			value := read(l)
 			if l.changes.Load() == before {
 				return value
 			}
@@ -78,7 +78,7 @@ func (l *Log) horizon(level Isolation) horizon {
 	if level == UpToEnd {
 		return horizon{cuts: l.cuts.Load(), bound: l.End()}
 	}
-	return atOnce(l, func() horizon {
+	return atOnce(l, func(l *Log) horizon {
 		h := horizon{cuts: l.cuts.Load(), bound: l.highWatermarkNow()}
 		if level == ReadCommitted {
 			h.bound, h.aborted = l.lastStableNow(), *l.aborted.Load()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -29,8 +28,7 @@ type Queue struct {
 
 	// known is a copy of mu.consumers that is not changed any more, for who looks one
 	// up; nil once the queue is closed.
-	known  atomic.Pointer[map[string]*consumer]
-	pushes sync.Pool // of *[]record.Record, to push
+	known atomic.Pointer[map[string]*consumer]
 
 	mu struct {
 		sync.Mutex
@@ -64,7 +62,6 @@ func open(ctx context.Context, dir string, o Options) (q *Queue, err error) {
 	}
 	q = &Queue{opts: o, dir: dir}
 	q.mu.consumers = make(map[string]*consumer)
-	q.pushes.New = func() any { return new([]record.Record) }
 	env := log.Env{FS: o.Env.FS, Now: o.Env.Now}
 	if q.clock.set(); o.Env.Now == nil {
 		q.opts.Env.Now = q.clock.now
@@ -90,7 +87,7 @@ func open(ctx context.Context, dir string, o Options) (q *Queue, err error) {
 // Push adds a message behind all others and returns its offset. See Full for
 // what it does where there is no room.
 func (q *Queue) Push(ctx context.Context, m Message) (offset int64, err error) {
-	one := [1]Message{m}
+	one := [1]record.Record{m.record(q.opts.Env.Now())}
 	return q.push(ctx, one[:])
 }
 
@@ -98,24 +95,18 @@ func (q *Queue) Push(ctx context.Context, m Message) (offset int64, err error) {
 // another from the one returned, or, after an error, none, also when the machine
 // stops meanwhile.
 func (q *Queue) PushBatch(ctx context.Context, messages ...Message) (first int64, err error) {
-	return q.push(ctx, messages)
+	records, now := make([]record.Record, len(messages)), q.opts.Env.Now()
+	for i := range messages {
+		records[i] = messages[i].record(now)
+	}
+	return q.push(ctx, records)
 }
 
-func (q *Queue) push(ctx context.Context, messages []Message) (first int64, err error) {
-	held := q.pushes.Get().(*[]record.Record)
-	defer q.pushes.Put(held)
-	records, now := slices.Grow((*held)[:0], len(messages)), q.opts.Env.Now()
-	for i := range messages {
-		records = append(records, messages[i].record(now))
-	}
+func (q *Queue) push(ctx context.Context, records []record.Record) (first int64, err error) {
 	if q.opts.MaxBytes > 0 {
 		first, err = q.pushWithin(ctx, records)
 	} else {
 		first, err = q.log.Append(records...)
-	}
-	clear(records)
-	if *held = records; cap(records) > mostHeld {
-		*held = nil
 	}
 	if err != nil {
 		return first, closed(err)
@@ -126,9 +117,6 @@ func (q *Queue) push(ctx context.Context, messages []Message) (first int64, err 
 	}
 	return first, closed(err)
 }
-
-// mostHeld is how many records are kept to push with.
-const mostHeld = 256
 
 // persisted waits until what was written of a consumer's place survives what
 // Durability says.

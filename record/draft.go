@@ -6,14 +6,14 @@ import (
 )
 
 // Draft is an uncompressed batch that was looked over and is not encoded yet. Who
-// has a place for it encodes it there, so that no byte is copied twice. It borrows
-// the records, which must not change until then. It is for one goroutine.
+// has a place for it encodes it there, so that no byte is copied twice. It does not
+// hold the records, so that they can be on a stack: they are given to it twice, the
+// same. It is for one goroutine.
 type Draft struct {
 	BatchHeader // without Size and CRC; LeaderEpoch and BaseOffset are the owner's to set
 
-	records []Record
-	bound   int
-	now     int64 // ms, of records without a time
+	bound int
+	now   int64 // ms, of records without a time
 }
 
 // Most that a record takes beside its key, its value and its headers, and that a
@@ -29,7 +29,7 @@ const (
 func (d *Draft) Reset(records []Record, t TimestampType, limit int, clock func() time.Time) (ok bool) {
 	d.BatchHeader = BatchHeader{LeaderEpoch: -1, LastOffsetDelta: int32(len(records) - 1), Count: int32(len(records)),
 		MaxTimestamp: noTimestamp, ProducerID: -1, ProducerEpoch: -1, BaseSequence: -1}
-	d.records, d.now = records, noTimestamp
+	d.now = noTimestamp
 	bound := HeaderSize + len(records)*maxRecordFrame
 	for i := range records {
 		r := &records[i]
@@ -69,13 +69,13 @@ func (d *Draft) Reset(records []Record, t TimestampType, limit int, clock func()
 // Bound is the most that the encoded batch can take, in bytes.
 func (d *Draft) Bound() int { return d.bound }
 
-// Encode writes the batch to dst, which is at least Bound long, but for its first
-// FrameSize bytes, and sets Size and CRC. The error is ErrInvalid: a record has
-// changed since Reset and does not fit any more.
-func (d *Draft) Encode(dst []byte) error {
+// Encode writes the batch of the records that Reset looked over to dst, which is at
+// least Bound long, but for its first FrameSize bytes, and sets Size and CRC. The
+// error is ErrInvalid: a record has changed since Reset and does not fit any more.
+func (d *Draft) Encode(dst []byte, records []Record) error {
 	n := HeaderSize
-	for i := range d.records {
-		r := &d.records[i]
+	for i := range records {
+		r := &records[i]
 		e := encoding{offsetDelta: int32(i)}
 		if i > 0 { // the first sets the base
 			ms, _ := toMillis(r.Time)
@@ -86,7 +86,7 @@ func (d *Draft) Encode(dst []byte) error {
 		}
 		size, err := e.measure(r, len(dst)-n)
 		if err != nil {
-			return invalidf("record %d of %d was changed while it was appended: %v", i, len(d.records), err)
+			return invalidf("record %d of %d was changed while it was appended: %v", i, len(records), err)
 		}
 		e.put(dst[n:n+size], r)
 		n += size

@@ -39,7 +39,7 @@ func TestDraftIsWhatABuilderBuilds(t *testing.T) {
 		for i := range got {
 			got[i] = 0xa5
 		}
-		require.NoError(t, d.Encode(got[:d.Bound()]))
+		require.NoError(t, d.Encode(got[:d.Bound()], records))
 		for i := range FrameSize {
 			require.EqualValues(t, 0xa5, got[i], "the frame is for the owner to write")
 		}
@@ -83,5 +83,5 @@ func TestDraftOfChangedRecords(t *testing.T) {
 	var d Draft
 	require.True(t, d.Reset(records, CreateTime, 1000, func() time.Time { return time.UnixMilli(1) }))
 	records[1].Value = make([]byte, 500)
-	require.ErrorIs(t, d.Encode(make([]byte, d.Bound())), ErrInvalid)
+	require.ErrorIs(t, d.Encode(make([]byte, d.Bound()), records), ErrInvalid)
 }

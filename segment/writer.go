@@ -266,13 +266,13 @@ func (s *Segment) Fits(n int64) bool {
 		w.indexes.Times.Bytes()+2*index.TimeEntrySize <= w.times.size
 }
 
-// AppendDraft is Append for a batch that is not encoded yet, and whose Bound
-// Fits: it is encoded in its place. After record.ErrInvalid nothing has happened.
-func (s *Segment) AppendDraft(d *record.Draft, base int64) (err error) {
+// AppendDraft is Append for the records of a batch that is not encoded yet, and
+// whose Bound Fits: it is encoded in its place. After record.ErrInvalid nothing has happened.
+func (s *Segment) AppendDraft(d *record.Draft, records []record.Record, base int64) (err error) {
 	defer vfs.Unguard(vfs.Guard(), &err)
 	pos := s.size.Load()
 	d.BaseOffset = base
-	if err := s.w.encode(d, pos); err != nil {
+	if err := s.w.encode(d, records, pos); err != nil {
 		return err
 	}
 	s.publish(&d.BatchHeader, pos, base, int64(d.Size))
@@ -336,13 +336,13 @@ func (w *writer) frameAt(pos int64, raw []byte) {
 }
 
 // encode is put of a batch that is encoded now, in the same order.
-func (w *writer) encode(d *record.Draft, pos int64) error {
+func (w *writer) encode(d *record.Draft, records []record.Record, pos int64) error {
 	bound := int64(d.Bound())
 	raw := w.log.mem[pos : pos+bound]
 	if w.log.store != nil {
 		raw = make([]byte, bound)
 	}
-	if err := d.Encode(raw); err != nil {
+	if err := d.Encode(raw, records); err != nil {
 		return err
 	}
 	d.Frame((*[record.FrameSize]byte)(raw))

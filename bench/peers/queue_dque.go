@@ -22,25 +22,27 @@ func openDqueQueue(dir string, s Setting) (workload.Queue, error) {
 
 func (q dqueQueue) Push(value []byte) error { return q.Enqueue(&item{value}) }
 
-func (q dqueQueue) Take() (value []byte, ack func() error, ok bool, err error) {
+func (q dqueQueue) Take() (value []byte, ok bool, err error) {
 	got, err := q.Dequeue()
 	if err == dque.ErrEmpty {
-		return nil, nil, false, nil
+		return nil, false, nil
 	}
 	if err != nil {
-		return nil, nil, false, err
+		return nil, false, err
 	}
-	return got.(*item).Value, func() error { return nil }, true, nil
+	return got.(*item).Value, true, nil
 }
 
-func (q dqueQueue) Wait(ctx context.Context) (value []byte, ack func() error, err error) {
+func (q dqueQueue) Ack() error { return nil }
+
+func (q dqueQueue) Wait(ctx context.Context) (value []byte, err error) {
 	// Only closing the queue ends its waiting.
 	defer context.AfterFunc(ctx, func() { _ = q.DQue.Close() })()
 	got, err := q.DequeueBlock()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return got.(*item).Value, func() error { return nil }, nil
+	return got.(*item).Value, nil
 }
 
 func (q dqueQueue) Depth() (int64, error) { return q.Count() }

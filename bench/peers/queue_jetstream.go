@@ -18,6 +18,7 @@ type jetStreamQueue struct {
 	stream   jetstream.Stream
 	consumer jetstream.Consumer
 	messages func() (jetstream.MessagesContext, error)
+	last     jetstream.Msg // taken
 }
 
 func openJetStreamQueue(dir string, s Setting) (workload.Queue, error) {
@@ -53,24 +54,26 @@ func (q *jetStreamQueue) PushBatch(values [][]byte) error {
 }
 
 // Take takes what the server sends ahead, which is how it is fast.
-func (q *jetStreamQueue) Take() (value []byte, ack func() error, ok bool, err error) {
+func (q *jetStreamQueue) Take() (value []byte, ok bool, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), wait)
 	defer cancel()
-	value, ack, err = q.Wait(ctx)
-	return value, ack, err == nil, err
+	value, err = q.Wait(ctx)
+	return value, err == nil, err
 }
 
-func (q *jetStreamQueue) Wait(ctx context.Context) (value []byte, ack func() error, err error) {
+func (q *jetStreamQueue) Wait(ctx context.Context) (value []byte, err error) {
 	messages, err := q.messages()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	m, err := messages.Next(jetstream.NextContext(ctx))
+	q.last, err = messages.Next(jetstream.NextContext(ctx))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return m.Data(), func() error { return m.DoubleAck(context.Background()) }, nil
+	return q.last.Data(), nil
 }
+
+func (q *jetStreamQueue) Ack() error { return q.last.DoubleAck(context.Background()) }
 
 func (q *jetStreamQueue) Depth() (int64, error) {
 	info, err := q.stream.Info(context.Background())

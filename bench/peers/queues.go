@@ -50,6 +50,7 @@ type keyedQueue struct {
 
 	mu    sync.Mutex
 	place uint64
+	last  uint64 // taken
 	ahead []taken
 }
 
@@ -78,7 +79,7 @@ func (q *keyedQueue) PushBatch(values [][]byte) error {
 	return nil
 }
 
-func (q *keyedQueue) Take() (value []byte, ack func() error, ok bool, err error) {
+func (q *keyedQueue) Take() (value []byte, ok bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.ahead) == 0 {
@@ -88,25 +89,28 @@ func (q *keyedQueue) Take() (value []byte, ack func() error, ok bool, err error)
 			return len(q.ahead) < 100
 		})
 		if err != nil || len(q.ahead) == 0 {
-			return nil, nil, false, err
+			return nil, false, err
 		}
 		q.place = q.ahead[len(q.ahead)-1].key + 1
 	}
 	first := q.ahead[0]
 	q.ahead = q.ahead[1:]
-	return first.value, func() error { return q.remove(first.key) }, true, nil
+	q.last = first.key
+	return first.value, true, nil
 }
 
-func (q *keyedQueue) Wait(ctx context.Context) (value []byte, ack func() error, err error) {
+func (q *keyedQueue) Ack() error { return q.remove(q.last) }
+
+func (q *keyedQueue) Wait(ctx context.Context) (value []byte, err error) {
 	for {
-		value, ack, ok, err := q.Take()
+		value, ok, err := q.Take()
 		if ok || err != nil {
-			return value, ack, err
+			return value, err
 		}
 		select {
 		case <-q.woken:
 		case <-ctx.Done():
-			return nil, nil, ctx.Err()
+			return nil, ctx.Err()
 		}
 	}
 }

@@ -136,7 +136,8 @@ func race(calls []int64, took []Latencies, latencies bool, target int64, op func
 						start = time.Now()
 					}
 					if err := op(); err != nil {
-						failed.CompareAndSwap(nil, &err)
+						failure := err // err itself would be allocated with each call
+						failed.CompareAndSwap(nil, &failure)
 						return
 					}
 					if latencies {

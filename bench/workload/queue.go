@@ -11,9 +11,11 @@ import (
 // pushed, taken by one worker, and acknowledged, upon which it is gone.
 type Queue interface {
 	Push(value []byte) error
-	// Take takes the next message, ok is false where there is none. Ack says it
-	// is dealt with.
-	Take() (value []byte, ack func() error, ok bool, err error)
+	// Take takes the next message, ok is false where there is none.
+	Take() (value []byte, ok bool, err error)
+	// Ack says that the message taken last is dealt with. It is a method, for
+	// what an engine does not need to allocate is not to be timed.
+	Ack() error
 	// Depth counts the messages that are pending.
 	Depth() (int64, error)
 	Close() error
@@ -29,7 +31,7 @@ type BatchQueue interface {
 type WaitingQueue interface {
 	Queue
 	// Wait is Take that waits until there is one, or ctx ends.
-	Wait(ctx context.Context) (value []byte, ack func() error, err error)
+	Wait(ctx context.Context) (value []byte, err error)
 }
 
 // QueueMessages is how many are pending in a queue that is opened.
@@ -59,11 +61,11 @@ func PushToAck(b *testing.B, q Queue, size int) {
 		if err := q.Push(value); err != nil {
 			b.Fatal(err)
 		}
-		got, ack, ok, err := q.Take()
+		got, ok, err := q.Take()
 		if err != nil || !ok || len(got) != size {
 			b.Fatal("took", len(got), ok, err)
 		}
-		if err := ack(); err != nil {
+		if err := q.Ack(); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -89,7 +91,7 @@ func Latency(b *testing.B, q WaitingQueue, size int) {
 	go func() {
 		ended <- func() error {
 			for {
-				got, ack, err := q.Wait(ctx)
+				got, err := q.Wait(ctx)
 				at := time.Now()
 				if ctx.Err() != nil {
 					return nil
@@ -101,7 +103,7 @@ func Latency(b *testing.B, q WaitingQueue, size int) {
 					return err
 				}
 				received <- at
-				if err := ack(); err != nil {
+				if err := q.Ack(); err != nil {
 					return err
 				}
 			}
