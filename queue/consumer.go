@@ -31,8 +31,9 @@ type consumer struct {
 	keys      map[string][]*entry // with ByKey: those of each key, in order; the first holds up the others
 	past      []attempt           // delivered before this opening and not looked at yet, by offset
 
-	deliveries uint64   // in this opening
-	free       []*entry // to be used again
+	deliveries uint64    // in this opening
+	looked     time.Time // when it was last asked for a message
+	free       []*entry  // to be used again
 	writing    writing
 }
 
@@ -81,6 +82,7 @@ const maxWaiting = 100_000
 func (c *consumer) hand(now time.Time, m *Message) (ok bool, at time.Time, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.looked = now
 	for {
 		if c.forgotten {
 			return false, at, errForgotten
