@@ -13,6 +13,14 @@ func serveCreatePartitions(q *call, req *kmsg.CreatePartitionsRequest) (kmsg.Res
 	for _, t := range req.Topics {
 		times[t.Topic]++
 	}
+	if outOfTime(req.TimeoutMillis, times) {
+		for _, t := range req.Topics {
+			a := kmsg.NewCreatePartitionsResponseTopic()
+			a.Topic, a.ErrorCode = t.Topic, kerr.RequestTimedOut.Code
+			resp.Topics = append(resp.Topics, a)
+		}
+		return resp, nil
+	}
 	for _, t := range req.Topics {
 		if times[t.Topic] == 0 {
 			continue // told of already
@@ -23,8 +31,6 @@ func serveCreatePartitions(q *call, req *kmsg.CreatePartitionsRequest) (kmsg.Res
 		switch {
 		case times[t.Topic] > 1:
 			err = failed(kerr.InvalidRequest, "the topic is in the request more than once")
-		case req.TimeoutMillis <= 0:
-			err = kerr.RequestTimedOut
 		default:
 			err = q.createPartitions(t, req.ValidateOnly)
 		}

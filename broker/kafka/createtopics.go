@@ -18,6 +18,12 @@ func serveCreateTopics(q *call, req *kmsg.CreateTopicsRequest) (kmsg.Response, e
 		times[t.Topic]++
 		partitions += max(int64(t.NumPartitions), int64(len(t.ReplicaAssignment)), 0)
 	}
+	if outOfTime(req.TimeoutMillis, times) {
+		for i := range req.Topics {
+			resp.Topics = append(resp.Topics, q.createdTopic(&req.Topics[i], nil, kerr.RequestTimedOut))
+		}
+		return resp, nil
+	}
 	var asked []*kmsg.CreateTopicsRequestTopic // each name once
 	var refused []error                        // nil: it is among the specs
 	var specs []broker.TopicSpec
@@ -32,8 +38,6 @@ func serveCreateTopics(q *call, req *kmsg.CreateTopicsRequest) (kmsg.Response, e
 			err = failed(kerr.InvalidRequest, "the topic is in the request more than once")
 		case partitions > mostPartitions:
 			err = failed(kerr.PolicyViolation, fmt.Sprintf("%d partitions in one request, at most %d", partitions, mostPartitions))
-		case req.TimeoutMillis <= 0:
-			err = kerr.RequestTimedOut
 		default:
 			var spec broker.TopicSpec
 			if spec, err = q.topicSpec(t, req.ValidateOnly); err == nil {

@@ -19,15 +19,18 @@ func serveDeleteTopics(q *call, req *kmsg.DeleteTopicsRequest) (kmsg.Response, e
 	// by name or by id, is not deleted.
 	var list []*deletion
 	byName, byID := make(map[string]*deletion), make(map[broker.TopicID]*deletion)
+	times := make(map[any]int)
 	for _, t := range asked {
 		d := q.deletion(t)
 		if name := t.Topic; name != nil && t.TopicID == (broker.TopicID{}) {
+			times[*name]++
 			if first := byName[*name]; first != nil {
 				first.err = failed(kerr.InvalidRequest, "the topic is in the request more than once")
 				continue
 			}
 			byName[*name] = d
 		} else if name == nil && t.TopicID != (broker.TopicID{}) {
+			times[t.TopicID]++
 			if first := byID[t.TopicID]; first != nil {
 				first.err = failed(kerr.InvalidRequest, "the topic is in the request more than once")
 				continue
@@ -35,6 +38,12 @@ func serveDeleteTopics(q *call, req *kmsg.DeleteTopicsRequest) (kmsg.Response, e
 			byID[t.TopicID] = d
 		}
 		list = append(list, d)
+	}
+	if q.s.b.ConfigBool("delete.topic.enable") && outOfTime(req.TimeoutMillis, times) {
+		for _, t := range asked {
+			resp.Topics = append(resp.Topics, q.deleteTopic(&deletion{asked: t, err: kerr.RequestTimedOut}))
+		}
+		return resp, nil
 	}
 	for _, d := range list {
 		if d.topic == nil || d.err != nil || d.asked.Topic == nil {

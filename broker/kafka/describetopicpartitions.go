@@ -33,10 +33,8 @@ func serveDescribeTopicPartitions(q *call, req *kmsg.DescribeTopicPartitionsRequ
 	from := int32(0)
 	if c := req.Cursor; c != nil {
 		at, found := slices.BinarySearchFunc(names, c.Topic, cmp.Compare[string])
-		if c.Partition < 0 || at == len(names) {
-			for _, name := range names {
-				resp.Topics = append(resp.Topics, undescribed(name, kerr.InvalidRequest))
-			}
+		if c.Partition < 0 || !found && len(req.Topics) > 0 {
+			resp.Topics = misplaced(req.Topics)
 			return resp, nil
 		}
 		if names = names[at:]; found {
@@ -45,6 +43,10 @@ func serveDescribeTopicPartitions(q *call, req *kmsg.DescribeTopicPartitionsRequ
 	}
 	left := min(max(int(req.ResponsePartitionLimit), 1), mostDescribed)
 	for _, name := range names {
+		if left == 0 {
+			resp.NextCursor = cursorAt(name, 0)
+			break
+		}
 		t, err := q.s.b.Topic(name)
 		if !kafkadir.ValidTopic(name) {
 			err = kerr.InvalidTopicException
@@ -58,21 +60,31 @@ func serveDescribeTopicPartitions(q *call, req *kmsg.DescribeTopicPartitionsRequ
 		}
 		all := t.Partitions()
 		to := min(len(all), int(from)+left)
-		if left > 0 {
-			resp.Topics = append(resp.Topics, q.partitions(t, int(from), to))
-		} else {
-			to = 0
+		resp.Topics = append(resp.Topics, q.partitions(t, int(from), to))
+		if to < len(all) {
+			resp.NextCursor = cursorAt(name, to)
+			break
 		}
 		left -= max(to-int(from), 0)
-		if to < len(all) {
-			next := kmsg.NewDescribeTopicPartitionsResponseNextCursor()
-			next.Topic, next.Partition = name, int32(to)
-			resp.NextCursor = &next
-			return resp, nil
-		}
 		from = 0
 	}
 	return resp, nil
+}
+
+// misplaced refuses a cursor, for each topic as it was asked for.
+func misplaced(asked []kmsg.DescribeTopicPartitionsRequestTopic) (all []kmsg.DescribeTopicPartitionsResponseTopic) {
+	for _, t := range asked {
+		a := undescribed(t.Topic, kerr.InvalidRequest)
+		a.IsInternal = false
+		all = append(all, a)
+	}
+	return all
+}
+
+func cursorAt(topic string, partition int) *kmsg.DescribeTopicPartitionsResponseNextCursor {
+	next := kmsg.NewDescribeTopicPartitionsResponseNextCursor()
+	next.Topic, next.Partition = topic, int32(partition)
+	return &next
 }
 
 func undescribed(name string, err error) kmsg.DescribeTopicPartitionsResponseTopic {

@@ -45,6 +45,9 @@ func (g *generator) batch() batch {
 	}
 	if b.fault == "deltas" {
 		b.codec = 1 + g.IntN(4) // those that are not compressed are row 2
+		if g.squeezes {
+			b.fault = "" // and so are those that are compressed anew
+		}
 	}
 	return b
 }

@@ -42,9 +42,10 @@ func findCoordinator(g *generator) step {
 }
 
 func describeTopicPartitions(g *generator) step {
-	which, limit, from, cursor := distinct(several(g, g.topic)), mostly[int32](g, 60, 2000, 1, 2, 3), g.Int32N(3), g.chance(30)
-	if len(which) > 1 {
-		limit = 2000 // which topics are told of when it is reached is not compared
+	which, limit, cursor := several(g, g.topic), mostly[int32](g, 60, 2000, 1, 2, 3), g.chance(30)
+	from, at := mostly(g, 90, g.Int32N(3), -1), which[0]
+	if g.chance(20) {
+		at = g.topic()
 	}
 	return ask(g, kmsg.DescribeTopicPartitions, func(w *world, _ *client) *kmsg.DescribeTopicPartitionsRequest {
 		req := kmsg.NewPtrDescribeTopicPartitionsRequest()
@@ -55,9 +56,9 @@ func describeTopicPartitions(g *generator) step {
 			req.Topics = append(req.Topics, t)
 		}
 		if cursor {
-			at := kmsg.NewDescribeTopicPartitionsRequestCursor()
-			at.Topic, at.Partition = w.topic(which[0]), from
-			req.Cursor = &at
+			c := kmsg.NewDescribeTopicPartitionsRequestCursor()
+			c.Topic, c.Partition = w.topic(at), from
+			req.Cursor = &c
 		}
 		return req
 	})

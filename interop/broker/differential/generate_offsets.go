@@ -23,13 +23,6 @@ func offsetCommit(g *generator) step {
 	by, group, who, member, old := g.IntN(clients), g.group(), g.who(), g.chance(60), g.chance(5)
 	instance := g.static(by)
 	all := several(g, g.place)
-	for i := range all {
-		if one := &all[i]; !member && one.metadata != nil && len(*one.metadata) > 4096 {
-			// Kafka notes a group whose only commit was refused, and tells of it some
-			// time later.
-			one.metadata = some("m")
-		}
-	}
 	return askOf(g, by, kmsg.OffsetCommit, func(w *world, c *client) *kmsg.OffsetCommitRequest {
 		req := kmsg.NewPtrOffsetCommitRequest()
 		req.Group, req.Generation, req.RetentionTimeMillis = w.group(group), -1, -1
@@ -41,6 +34,11 @@ func offsetCommit(g *generator) step {
 			t.Topic, t.TopicID = w.topic(one.topic), w.id(w.topic(one.topic), old)
 			p := kmsg.NewOffsetCommitRequestTopicPartition()
 			p.Partition, p.Offset, p.LeaderEpoch, p.Metadata = one.partition, one.offset, one.epoch, one.metadata
+			if req.Generation < 0 && one.metadata != nil && len(*one.metadata) > 4096 {
+				// Kafka notes a group whose only commit was refused, and tells of it some
+				// time later.
+				p.Metadata = some("m")
+			}
 			t.Partitions = append(t.Partitions, p)
 			req.Topics = append(req.Topics, t)
 		}

@@ -122,12 +122,11 @@ func create(g *generator, all []newTopic, timeout int32, validate bool) step {
 }
 
 func createTopics(g *generator) step {
-	all, timeout := several(g, g.newTopic), mostly[int32](g, 97, 10_000, 0)
-	if len(all) > 1 {
-		timeout = 10_000 // of a topic named twice Kafka tells that the time is over, twice
-	}
-	return create(g, all, timeout, g.chance(10))
+	return create(g, several(g, g.newTopic), g.timeout(), g.chance(10))
 }
+
+// timeout is mostly long enough.
+func (g *generator) timeout() int32 { return mostly[int32](g, 95, 10_000, 0, -1) }
 
 // firstTopics has what most of a conversation is about.
 func firstTopics(g *generator) step {
@@ -139,10 +138,10 @@ func firstTopics(g *generator) step {
 }
 
 func deleteTopics(g *generator) step {
-	which, ids, old, both := several(g, g.topic), g.chance(40), g.chance(10), g.chance(5)
+	which, ids, old, both, timeout := several(g, g.topic), g.chance(40), g.chance(10), g.chance(5), g.timeout()
 	return ask(g, kmsg.DeleteTopics, func(w *world, _ *client) *kmsg.DeleteTopicsRequest {
 		req := kmsg.NewPtrDeleteTopicsRequest()
-		req.TimeoutMillis = 10_000
+		req.TimeoutMillis = timeout
 		for _, i := range which {
 			name := w.topic(i)
 			req.TopicNames = append(req.TopicNames, name)
@@ -172,10 +171,10 @@ func createPartitions(g *generator) step {
 		}
 		return t
 	})
-	validate := g.chance(10)
+	timeout, validate := g.timeout(), g.chance(10)
 	return ask(g, kmsg.CreatePartitions, func(w *world, _ *client) *kmsg.CreatePartitionsRequest {
 		req := kmsg.NewPtrCreatePartitionsRequest()
-		req.TimeoutMillis, req.ValidateOnly = 10_000, validate
+		req.TimeoutMillis, req.ValidateOnly = timeout, validate
 		for _, one := range all {
 			t := kmsg.NewCreatePartitionsRequestTopic()
 			t.Topic, t.Count = w.topic(one.topic), one.count
