@@ -49,6 +49,28 @@ func BenchmarkBuild(b *testing.B) {
 	}
 }
 
+// BenchmarkDraft is the building of a batch in its place, of which nothing is copied
+// but into it.
+func BenchmarkDraft(b *testing.B) {
+	for _, n := range []int{1, 100} {
+		b.Run(fmt.Sprintf("100B/batch=%d", n), func(b *testing.B) {
+			rs := benchRecords(n)
+			var d Draft
+			dst := make([]byte, 64<<10)
+			b.ReportAllocs()
+			for b.Loop() {
+				if !d.Reset(rs, CreateTime, len(dst), time.Now) {
+					b.Fatal("refused")
+				}
+				if err := d.Encode(dst, rs); err != nil {
+					b.Fatal(err)
+				}
+			}
+			reportRecords(b, n)
+		})
+	}
+}
+
 func benchBatch(tb testing.TB, rs []Record, c Codec) Batch {
 	tb.Helper()
 	var bld Builder

@@ -76,14 +76,19 @@ func (d *Draft) Encode(dst []byte, records []Record) error {
 	n := HeaderSize
 	for i := range records {
 		r := &records[i]
-		e := encoding{offsetDelta: int32(i)}
+		timeDelta := int64(0)
 		if i > 0 { // the first sets the base
 			ms, _ := toMillis(r.Time)
 			if ms == noTimestamp {
 				ms = d.now
 			}
-			e.timeDelta = ms - d.BaseTimestamp
+			timeDelta = ms - d.BaseTimestamp
 		}
+		if size := putShort(dst[n:], timeDelta, int32(i), r); size > 0 {
+			n += size
+			continue
+		}
+		e := encoding{timeDelta: timeDelta, offsetDelta: int32(i)}
 		size, err := e.measure(r, len(dst)-n)
 		if err != nil {
 			return invalidf("record %d of %d was changed while it was appended: %v", i, len(records), err)

@@ -1,6 +1,8 @@
 package record
 
 import (
+	"bytes"
+	"slices"
 	"testing"
 	"time"
 
@@ -52,6 +54,53 @@ func TestDraftIsWhatABuilderBuilds(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, h, d.BatchHeader)
 	})
+}
+
+// TestDraftOfAnyLengths: where an integer becomes a byte longer, a Draft encodes what a
+// Builder does, nothing behind it, and its bound holds.
+func TestDraftOfAnyLengths(t *testing.T) {
+	lengths := []int{-1, 0, 1, 2, 3, 8, 62, 63, 64, 65, 127, 128, 8090, 8110, 8120, 8130, 8140, 8150, 8155, 8156, 8157, 8158, 8160,
+		8170, 8180, 8191, 8192, 8193, 16383, 16384}
+	var records []Record
+	for _, key := range lengths {
+		for _, value := range lengths {
+			for _, delta := range []int64{0, 63, 64, -64, -65, 8191, 8192, -8192, -8193, 1 << 40} {
+				r := Record{Time: time.UnixMilli(1<<40 + delta)}
+				if key >= 0 {
+					r.Key = bytes.Repeat([]byte{0x11}, key)
+				}
+				if value >= 0 {
+					r.Value = bytes.Repeat([]byte{0x22}, value)
+				}
+				records = append(records, r)
+			}
+		}
+	}
+	for batch := range slices.Chunk(records, 140) { // of more than 63
+		batch[0].Time = time.UnixMilli(1 << 40)
+		var b Builder
+		b.Reset(BatchOptions{MaxBytes: 1 << 30})
+		for i := range batch {
+			require.NoError(t, b.Add(&batch[i]))
+			var d Draft
+			require.True(t, d.Reset(batch[i:i+1], CreateTime, 1<<30, time.Now))
+			exact := make([]byte, d.Bound(), d.Bound()+1)
+			require.NoError(t, d.Encode(exact, batch[i:i+1]))
+			require.Zero(t, exact[:cap(exact)][d.Size], "nothing is written behind the batch")
+		}
+		want, err := b.Build()
+		require.NoError(t, err)
+		var d Draft
+		require.True(t, d.Reset(batch, CreateTime, 1<<30, time.Now))
+		got := bytes.Repeat([]byte{0xa5}, d.Bound())
+		require.NoError(t, d.Encode(got, batch))
+		d.LeaderEpoch, d.BaseOffset = 0, 0
+		d.Frame((*[FrameSize]byte)(got))
+		require.True(t, bytes.Equal(want[posMagic:], got[posMagic:d.Size]))
+		for _, c := range got[d.Size:] {
+			require.EqualValues(t, 0xa5, c, "nothing is written behind the batch")
+		}
+	}
 }
 
 // TestDraftOfDoubtfulRecords: what a Builder refuses, and what may be over the

@@ -54,6 +54,54 @@ func (e *encoding) put(b []byte, r *Record) {
 	}
 }
 
+// putShort is measure and put in one for nearly all records: without headers, of
+// some bytes, and with integers of two at most, which are put together in a register.
+// What such a store writes too much the next one covers. size is 0, and nothing
+// happens, for another record, or if b has not maxRecordFrame bytes beside the key and
+// the value.
+func putShort(b []byte, timeDelta int64, offsetDelta int32, r *Record) (size int) {
+	key, value := r.Key, r.Value
+	times, offsets := zigzag64(timeDelta), uint64(zigzag32(offsetDelta))
+	bytes := uint(len(key)) + uint(len(value))
+	if len(r.Headers) > 0 || times|offsets >= 1<<14 || bytes < 2 || bytes > 1<<13-maxRecordFrame || uint(len(b)) < bytes+maxRecordFrame {
+		return 0
+	}
+	w, n := pack(0, 8, times) // behind the attributes
+	w, n = pack(w, n, offsets)
+	w, n = pack(w, n, lengthOf(key))
+	v, m := pack(0, 0, lengthOf(value))
+
+	body, i := pack(0, 0, uint64((n+m)/8+bytes+1)<<1)
+	binary.LittleEndian.PutUint16(b, uint16(body))
+	i /= 8
+	binary.LittleEndian.PutUint64(b[i:], w)
+	i += n / 8
+	if len(key) > 0 {
+		i += uint(copy(b[i:], key))
+	}
+	binary.LittleEndian.PutUint16(b[i:], uint16(v))
+	i += m / 8
+	i += uint(copy(b[i:], value))
+	b[i] = 0 // headers
+	return int(i + 1)
+}
+
+// pack puts the varint of u, which is below 2^14, behind the n bits of w.
+func pack(w uint64, n uint, u uint64) (uint64, uint) {
+	if u < 1<<7 {
+		return w | u<<(n&63), n + 8
+	}
+	return w | (u>>7<<8|u&0x7f|0x80)<<(n&63), n + 16
+}
+
+// lengthOf is the zigzag of a length, -1 for nil.
+func lengthOf(b []byte) uint64 {
+	if b == nil {
+		return 1
+	}
+	return uint64(len(b)) << 1
+}
+
 // sizeOf is the size of a length field and the bytes behind it. A length of
 // -1 is one byte, as 0 is.
 func sizeOf(b []byte) int { return uvarintLen(uint64(len(b))<<1) + len(b) }

@@ -69,7 +69,7 @@ const noTimestamp = -1
 // Kafka's producer refuses as well, and those past the range of an int64.
 func toMillis(t time.Time) (ms int64, ok bool) {
 	if sec := t.Unix(); sec >= 0 && sec < math.MaxInt64/1000 {
-		return sec*1000 + int64(t.Nanosecond())/1e6, true
+		return sec*1000 + int64(uint32(t.Nanosecond())/1e6), true
 	}
 	return noTimestamp, t.IsZero()
 }
