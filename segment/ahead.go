@@ -1,16 +1,26 @@
 package segment
 
-import "github.com/seglog/seglog/internal/vfs"
+import (
+	"math"
+
+	"github.com/seglog/seglog/internal/vfs"
+)
 
 // ahead is a goroutine that has pages made for a file that is appended to, before
 // the appender needs them: it writes one run of zeros, at the end of what is
-// prepared, and ends. Whoever stores there, or cuts or closes the file, waits for
-// it with settle. The owner's lock guards it.
+// prepared, and ends. The appender follows it piece by piece; whoever writes to the
+// file there, or cuts or closes it, waits for its end with settle. The owner's lock
+// guards it.
 type ahead struct {
-	file vfs.Ahead  // nil where none is written, or where one failed
-	done chan error // of the run that is being written, nil for none
-	end  int64      // of that run
+	file vfs.Ahead // nil where none is written, or where one failed
+	// written tells the end of each piece of the run, and over behind the last or one
+	// that failed; nil for no run. It has room for all of them: who writes ahead waits
+	// for nobody.
+	written chan int64
+	end     int64 // of the run
 }
+
+const over = 0 // no piece ends there
 
 // run is how much is prepared at once, and how.
 type run struct {
@@ -51,55 +61,56 @@ func (g *growing) prepareAhead(pos int64, r *run) {
 	if g.prepared-pos >= r.bytes/2 || g.ahead.file == nil {
 		return
 	}
-	if g.ahead.done != nil {
-		select {
-		case err := <-g.ahead.done:
-			g.finish(err) // which may be enough: the next append looks
-		default:
-		}
-		return
+	for len(g.ahead.written) > 0 { // which costs each append less than to try to receive
+		g.took(<-g.ahead.written)
 	}
 	from, end, file := g.prepared, min((g.prepared+r.bytes)/r.piece*r.piece, g.size), g.ahead.file
-	if from >= end || file == nil {
+	if g.ahead.written != nil || from-pos >= r.bytes/2 || from >= end || file == nil {
 		return
 	}
-	done := make(chan error, 1)
-	g.ahead.done, g.ahead.end = done, end
+	written := make(chan int64, r.bytes/r.piece+2)
+	g.ahead.written, g.ahead.end = written, end
 	go func() {
-		err := writeZeros(file, from, end, r.piece)
-		if err == nil && r.writeBack {
+		if writeZeros(file, from, end, r.piece, func(end int64) { written <- end }) == nil && r.writeBack {
 			file.WriteBack(from, end)
 		}
-		done <- err
+		written <- over
 	}()
 }
 
-// settle waits until nobody writes ahead.
-func (g *growing) settle() {
-	if g.ahead.done != nil {
-		g.finish(<-g.ahead.done)
+// await waits until there are pages up to end, or nobody writes ahead.
+func (g *growing) await(end int64) {
+	for g.prepared < end && g.ahead.written != nil {
+		g.took(<-g.ahead.written)
 	}
 }
 
-// finish takes note of a run that was written. One that failed is for the appender
-// to meet, which prepares what is missing.
-func (g *growing) finish(err error) {
-	if g.ahead.done = nil; err != nil {
-		g.ahead.file = nil
-		return
+// settle waits until nobody writes ahead.
+func (g *growing) settle() { g.await(math.MaxInt64) }
+
+// took takes note of a piece that was written, or of the end of the run. One that
+// failed is for the appender to meet, which prepares what is missing.
+func (g *growing) took(end int64) {
+	switch {
+	case end != over:
+		g.prepared = max(g.prepared, end)
+	case g.prepared < g.ahead.end:
+		g.ahead = ahead{}
+	default:
+		g.ahead.written = nil
 	}
-	g.prepared = max(g.prepared, g.ahead.end)
 }
 
 // writeZeros writes [from, end) a piece at a time, each up to a multiple of its
-// size: the page cache keeps together only what is aligned.
-func writeZeros(file vfs.File, from, end, piece int64) error {
+// size: the page cache keeps together only what is aligned. It tells where each ends.
+func writeZeros(file vfs.File, from, end, piece int64, written func(end int64)) error {
 	for from < end {
 		n := min(piece-from%piece, end-from)
 		if _, err := file.WriteAt(zeros[:n], from); err != nil {
 			return err
 		}
 		from += n
+		written(from)
 	}
 	return nil
 }

@@ -115,16 +115,11 @@ var zeros [4 * window]byte
 // prepare has pages made for the allocated bytes up to end at least, by writing
 // zeros in such pieces ahead of everything that is stored.
 func (g *growing) prepare(end, piece int64) error {
-	g.settle()
-	if end <= g.prepared {
+	if g.await(end); end <= g.prepared {
 		return nil
 	}
 	to := min((end+window-1)/window*window, g.size)
-	if err := writeZeros(g.file, g.prepared, to, piece); err != nil {
-		return err
-	}
-	g.prepared = to
-	return nil
+	return writeZeros(g.file, g.prepared, to, piece, func(end int64) { g.prepared = end })
 }
 
 // reserveOrHeap is reserve for a derived file: where the disk is full, its

@@ -260,7 +260,7 @@ func (s *Segment) Append(raw []byte, h *record.BatchHeader, base int64) (err err
 func (s *Segment) Fits(n int64) bool {
 	w, end := s.w, s.size.Load()+n
 	if end > w.log.prepared {
-		w.log.settle()
+		w.log.await(end)
 	}
 	return end <= w.log.prepared && w.indexes.Offsets.Bytes()+index.OffsetEntrySize <= w.offsets.size &&
 		w.indexes.Times.Bytes()+2*index.TimeEntrySize <= w.times.size
