@@ -148,7 +148,9 @@ func (l *Log) syncHeld() error { return l.syncStateHeld(false) }
 // syncStateHeld is syncHeld that makes the producer state durable with it, if
 // asked to or if a checkpoint is due.
 func (l *Log) syncStateHeld(withState bool) error {
-	runtime.Gosched() // let those who are about to append join in
+	if l.commit.waiting.Load() > 1 {
+		runtime.Gosched() // let those who are about to append join in; a yield alone wakes another thread for nothing
+	}
 	l.mu.Lock()
 	if l.mu.failed != nil {
 		defer l.mu.Unlock()

@@ -24,6 +24,7 @@ type file struct {
 	// Group commit: whoever finds nobody syncing syncs what all have appended.
 	moved   *sync.Cond
 	durable int
+	waiting int
 	syncing bool
 	failed  error
 }
@@ -97,15 +98,19 @@ func (f *file) appendSync(frame []byte) error {
 	if err := f.appendLocked(frame); err != nil {
 		return err
 	}
+	f.waiting++
+	defer func() { f.waiting-- }()
 	for end := f.end; f.durable < end && f.failed == nil; {
 		if f.syncing {
 			f.moved.Wait()
 			continue
 		}
 		f.syncing = true
-		f.mu.Unlock()
-		runtime.Gosched() // for others to append before the end is taken
-		f.mu.Lock()
+		if f.waiting > 1 {
+			f.mu.Unlock()
+			runtime.Gosched() // for others to append before the end is taken
+			f.mu.Lock()
+		}
 		upTo := f.end
 		f.mu.Unlock()
 		err := f.file.Sync()
