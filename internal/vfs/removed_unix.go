@@ -2,7 +2,10 @@
 
 package vfs
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 // Removed says whether no name leads to an open file any more: what is stored and
 // synced in it is gone when it is closed. It is false where the system does not
@@ -12,12 +15,16 @@ func Removed(f File) bool {
 	case *faultyFile:
 		return Removed(f.below)
 	case *osFile:
-		info, err := f.f.Stat()
-		if err != nil {
-			return false
-		}
-		st, ok := info.Sys().(*syscall.Stat_t)
-		return ok && st.Nlink == 0
+		return nameless(f.f)
 	}
 	return false
+}
+
+func namelessByStat(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil {
+		return false
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && st.Nlink == 0
 }
