@@ -112,6 +112,7 @@ func (l *Log) writeCheckpointOf(c recovery.Checkpoint) error {
 		return err
 	}
 	l.marked.Store(!c.Clean)
+	l.commit.unnamed = false
 	if last := len(c.Segments) - 1; last >= 0 {
 		l.noted.Store(&reached{c.Segments[last].Base, c.Segments[last].Size})
 	}
@@ -130,5 +131,22 @@ func (l *Log) mark() error {
 	if l.marked.Load() {
 		return nil
 	}
+	if l.commit.unnamed {
+		return l.nameHeld()
+	}
 	return l.checkpointHeld()
+}
+
+// nameHeld makes durable the name of a checkpoint that says all it should: without it
+// a crash would leave a log that nothing is known of. The caller holds commit.
+func (l *Log) nameHeld() error {
+	if err := l.writable(); err != nil {
+		return err
+	}
+	if err := l.syncNames(); err != nil {
+		return err
+	}
+	l.commit.unnamed = false
+	l.marked.Store(true)
+	return nil
 }

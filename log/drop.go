@@ -368,7 +368,13 @@ func (l *Log) cutFiles(target *segment.Segment, later []*segment.Segment, f segm
 	if err := target.TruncateTo(f); err != nil {
 		return nil, err
 	}
-	return segment.OpenActive(l.cfg, f, f.Size)
+	if next, err = segment.OpenActive(l.cfg, f, f.Size); err != nil || !next.Owed() {
+		return next, err
+	}
+	if err := next.SyncIndexes(); err != nil {
+		return nil, errors.Join(err, next.Close())
+	}
+	return next, nil
 }
 
 // standIn is what can be read of segments whose files could not be cut.

@@ -322,9 +322,9 @@ func TestPitfallD5ManagerOnAFullDisk(t *testing.T) {
 	mem := vfs.NewMem()
 	m := manage(t, "data", onMem(mem))
 	for i := range 4 {
-		create(t, m, fmt.Sprintf("t-%d", i), 12)
+		require.NoError(t, create(t, m, fmt.Sprintf("t-%d", i), 12).Sync(ctx))
 	}
-	mem = mem.Kill() // so that there is something to write
+	mem = mem.Crash(1) // so that there is something to write
 	for nth := range 60 {
 		faulty := vfs.NewFaulty(mem)
 		faulty.Add(vfs.Rule{Op: vfs.OpWriteAt | vfs.OpAllocate | vfs.OpSync, After: nth, Err: syscall.ENOSPC})
@@ -350,6 +350,6 @@ func TestPitfallD5ManagerOnAFullDisk(t *testing.T) {
 			require.Positive(t, nth)
 			return
 		}
-		mem = mem.Kill()
+		mem = mem.Crash(uint64(nth))
 	}
 }

@@ -149,6 +149,9 @@ func (l *Log) start(r *recovery.Report) error {
 		segments = append(segments, active)
 		l.mu.newNames = true
 	}
+	if r.Owed {
+		l.mu.newNames = true
+	}
 	if len(r.Damage) > 0 {
 		l.mu.newNames = true // behind damage at the end a new segment begins
 	}
@@ -156,6 +159,9 @@ func (l *Log) start(r *recovery.Report) error {
 	l.mu.active = segments[last]
 	l.openedAt = segments[last].Base()
 	l.mu.created = l.opts.Env.Now().UnixMilli()
+	if l.mu.active.Owed() {
+		l.commit.owed = l.mu.active
+	}
 	for _, s := range segments[:last] {
 		if s.Next() > r.RecoveryPoint || r.Foreign || len(r.Damage) > 0 || sealedSince(r.Checkpoint, s.Base()) {
 			l.mu.unsynced = append(l.mu.unsynced, s)
@@ -179,7 +185,9 @@ func (l *Log) start(r *recovery.Report) error {
 	// A cut that recovery brought to its end must leave the checkpoint before
 	// anything is appended behind it, and what is appended from now on survives
 	// the process.
-	l.marked.Store(!r.Checkpoint.Clean && !r.Checkpoint.Dropping && r.Checkpoint.Boot == l.cfg.FS.Boot(l.dir))
+	marked := !r.Checkpoint.Clean && !r.Checkpoint.Dropping && r.Checkpoint.Boot == l.cfg.FS.Boot(l.dir)
+	l.commit.unnamed = marked && r.Owed
+	l.marked.Store(marked && !r.Owed)
 	return nil
 }
 

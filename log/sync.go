@@ -44,6 +44,12 @@ type commit struct {
 	superseded []int64
 	// synced are events to be told of when the holder lets go.
 	synced []SyncEvent
+	// unnamed says that the checkpoint need not be written before the first change, but
+	// that its name may not be durable: see recovery.Report.Owed.
+	unnamed bool
+	// owed is the segment, or nil, whose indexes are to be synced before more of it
+	// is noted: see segment.Segment.Owed.
+	owed *segment.Segment
 	// seen is the checkpoint file as of the last look at a log opened read-only;
 	// dropping, that a DropFrom was under way.
 	seen     fs.FileInfo
@@ -198,9 +204,34 @@ func (l *Log) syncFiles(sealed []*segment.Segment, active *segment.Segment, name
 			return l.notSynced(err)
 		}
 	}
+	if err := l.settleIndexes(); err != nil {
+		return err
+	}
 	if names {
 		return l.syncNames()
 	}
+	return nil
+}
+
+// settleIndexes syncs the indexes that an opening left to the next sync.
+func (l *Log) settleIndexes() (err error) {
+	s := l.commit.owed
+	if s == nil {
+		return nil
+	}
+	l.mu.Lock()
+	active := s == l.mu.active
+	if active {
+		err = s.SyncIndexes() // a roll would close the files
+	}
+	l.mu.Unlock()
+	if !active && l.set.Load().floor(s.Base(), nil) == s { // not dropped in the meantime
+		err = s.SyncIndexes()
+	}
+	if err != nil {
+		return l.notSynced(err)
+	}
+	l.commit.owed = nil
 	return nil
 }
 

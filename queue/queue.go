@@ -76,7 +76,14 @@ func open(ctx context.Context, dir string, o Options) (q *Queue, err error) {
 	if err != nil {
 		return nil, errors.Join(err, q.log.Close())
 	}
-	if err = q.load(ctx); err != nil {
+	if o.Durability == Durable {
+		// What a process had pushed that was killed is about to be delivered.
+		err = errors.Join(q.log.Sync(ctx), q.places.Sync(ctx))
+	}
+	if err == nil {
+		err = q.load(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, q.places.Close(), q.log.Close())
 	}
 	q.upkeep.bound(q.log)

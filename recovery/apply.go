@@ -24,6 +24,9 @@ func Apply(ctx context.Context, cfg *segment.Config, r *Report) error {
 	if r.Clean {
 		return nil
 	}
+	if r.Owed = r.canWait(); r.Owed {
+		return applyUnsynced(cfg, r)
+	}
 	// Names are made durable before anything is done for the sake of them, and even
 	// if nothing is: a process that was killed may have left a checkpoint, replacements
 	// and segments whose names are not.
@@ -52,7 +55,7 @@ func Apply(ctx context.Context, cfg *segment.Config, r *Report) error {
 			}
 			removed = false
 		}
-		if err := apply(cfg, r, a); err != nil {
+		if err := apply(cfg, r, a, true); err != nil {
 			return fmt.Errorf("recovery: %s: %w", a, err)
 		}
 		removed = removed || a.Kind == Remove
@@ -76,7 +79,9 @@ func Apply(ctx context.Context, cfg *segment.Config, r *Report) error {
 	return cfg.FS.SyncDir(cfg.Dir)
 }
 
-func apply(cfg *segment.Config, r *Report, a Action) error {
+// apply does an action. Of those that can wait, which only cut and remove, nothing is
+// made durable.
+func apply(cfg *segment.Config, r *Report, a Action, durably bool) error {
 	name := filepath.Join(cfg.Dir, a.Name)
 	switch a.Kind {
 	case Remove:
@@ -89,7 +94,7 @@ func apply(cfg *segment.Config, r *Report, a Action) error {
 	case Finish:
 		return vfs.Replace(cfg.FS, name, filepath.Join(cfg.Dir, a.To))
 	case Cut:
-		return cut(cfg, name, a)
+		return cut(cfg, name, a, durably)
 	case SetAside:
 		return setAside(cfg, name, a)
 	case Reindex:
@@ -131,30 +136,39 @@ func removeIfThere(fsys vfs.FS, name string) error {
 	return nil
 }
 
-// cut keeps and takes off a file's tail.
-func cut(cfg *segment.Config, name string, a Action) (err error) {
+// cut keeps and takes off a file's tail, durably or not.
+func cut(cfg *segment.Config, name string, a Action, durably bool) (err error) {
 	f, err := cfg.FS.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	if a.To != "" {
-		tail := make([]byte, min(a.Bytes, maxKeptBytes))
-		if err := vfs.ReadFull(f, tail, a.Size); err != nil {
+		if err := keepTail(cfg, f, a, durably); err != nil {
 			return err
 		}
-		keepIfRoom(cfg, a.To, tail)
 	}
-	if err := f.Truncate(a.Size); err != nil {
+	if err := f.Truncate(a.Size); err != nil || !durably {
 		return err
 	}
 	return f.Sync()
 }
 
+func keepTail(cfg *segment.Config, f vfs.File, a Action, durably bool) (err error) {
+	defer vfs.Unguard(vfs.Guard(), &err)
+	m, err := f.Map(a.Size+a.Bytes, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Unmap()) }()
+	keepIfRoom(cfg, a.To, m.Bytes()[a.Size:], durably)
+	return nil
+}
+
 // keepIfRoom keeps bytes that are about to be taken out. That they cannot be
 // kept must not keep a log from opening.
-func keepIfRoom(cfg *segment.Config, name string, b []byte) {
-	if err := keep(cfg.FS, cfg.Dir, name, b); err != nil {
+func keepIfRoom(cfg *segment.Config, name string, b []byte, durably bool) {
+	if err := keep(cfg.FS, cfg.Dir, name, b, durably); err != nil {
 		cfg.Logger.Warn("recovery: bytes taken out of the log could not be kept", "file", name, "error", err)
 	}
 }
@@ -186,7 +200,7 @@ func excise(cfg *segment.Config, base int64, actions []Action) (err error) {
 		kept = append(kept, content[from:a.Size]...)
 		if a.Bytes != math.MaxInt64 {
 			from = a.Size + a.Bytes
-			keepIfRoom(cfg, a.To, content[a.Size:from])
+			keepIfRoom(cfg, a.To, content[a.Size:from], true)
 		}
 	}
 	return vfs.WriteFile(cfg.FS, name, kept)

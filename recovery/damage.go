@@ -27,7 +27,7 @@ func (in *inspector) hurt(s *scanned, later []int64) (done bool, err error) {
 	case s.resume >= 0:
 		return false, in.passOver(s)
 	case in.repair:
-		in.cut(s, damagedName(f.Next), fmt.Sprintf("damage: %v", s.err))
+		in.cut(s, in.aside(damagedPrefix, f.Next), fmt.Sprintf("damage: %v", s.err))
 	}
 	end := s.lostEnd(in.known[f.Base])
 	if len(later) > 0 {
@@ -48,7 +48,7 @@ func (in *inspector) hurt(s *scanned, later []int64) (done bool, err error) {
 func (in *inspector) excise(s *scanned) error {
 	f := s.facts
 	position := f.Size + s.excised
-	in.r.Actions = append(in.r.Actions, Action{Kind: Excise, Name: segment.Name(f.Base, segment.LogSuffix), To: damagedName(f.Next),
+	in.r.Actions = append(in.r.Actions, Action{Kind: Excise, Name: segment.Name(f.Base, segment.LogSuffix), To: in.aside(damagedPrefix, f.Next),
 		Segment: f.Base, Size: position, Bytes: s.resume - position, Reason: s.err.Error()})
 
 	f.Next, f.HasSeal = s.resumeAt, false

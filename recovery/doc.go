@@ -62,10 +62,16 @@
 // to. A DropBefore is noted as the new log start, and segments that the
 // checkpoint does not know below it are unlinked.
 //
+// # Syncs
+//
+// What Apply has done is durable, and so are the names that it went by, unless the
+// Report says Owed: then the log's first change makes the names durable, and its first
+// sync the rest.
+//
 // # What is kept
 //
-// Torn bytes that are not all zero are kept in seglog.torn-<offset>, as far as
-// there is room and no more than the last few. Damage is an error that names
+// Torn bytes that are not all zero are kept in seglog.torn-<offset>, or with .2 and so
+// on behind where there is one, as far as there is room and no more than the last few. Damage is an error that names
 // the place, unless the caller chose repair: then the bad bytes alone are cut
 // out and kept in seglog.damaged-<offset>. The offsets that were in them are not
 // given out again: after damage at the end the log goes on in a new segment.

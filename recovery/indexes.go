@@ -55,8 +55,11 @@ func (in *inspector) withIndexes(s scanned, active bool) (Segment, error) {
 		return Segment{Facts: f, Trusted: in.trusted(s, changed || other || reason != ""), Swapped: swapped}, nil
 	}
 	if reason == "" && (changed || other) && s.excised == 0 {
-		var err error
-		if reason, err = in.checkSealed(f); err != nil {
+		whole, err := in.endsTrue(f)
+		if err == nil && !whole {
+			reason, err = in.checkSealed(f)
+		}
+		if err != nil {
 			return Segment{}, err
 		}
 	}

@@ -83,6 +83,7 @@ func inspect(ctx context.Context, cfg *segment.Config, o Options, checkpoint *Ch
 	}
 	in := inspector{ctx: ctx, cfg: cfg, files: files, checkpoint: checkpoint, repair: o.Repair, tell: o.Progress, r: r}
 	in.running = !checkpoint.Clean && checkpoint.Boot != "" && checkpoint.Boot == cfg.FS.Boot(cfg.Dir)
+	r.Running = in.running
 	if r.Foreign {
 		if in.flushed, err = kafkaOffset(cfg.FS, cfg.Dir, kafkadir.RecoveryPointFile, &r.Note); err != nil {
 			return err

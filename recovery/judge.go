@@ -253,7 +253,7 @@ func (in *inspector) judge(s *scanned, later []int64) (torn bool, err error) {
 						break
 					}
 				}
-				in.cut(s, tornName(f.Next), fmt.Sprintf("torn tail: %v", s.err))
+				in.cut(s, in.aside(tornPrefix, f.Next), fmt.Sprintf("torn tail: %v", s.err))
 				return gap, nil
 			}
 		}
@@ -290,6 +290,6 @@ func (in *inspector) cut(s *scanned, keep, reason string) {
 // setAside is the action that takes a segment behind a tear out of the log.
 func (in *inspector) setAside(base, tear int64) {
 	name := segment.Name(base, segment.LogSuffix)
-	in.r.Actions = append(in.r.Actions, Action{Kind: SetAside, Name: name, To: tornName(base), Segment: base,
+	in.r.Actions = append(in.r.Actions, Action{Kind: SetAside, Name: name, To: in.aside(tornPrefix, base), Segment: base,
 		Reason: fmt.Sprintf("it is behind the tear at offset %d, and was not durable", tear)})
 }

@@ -99,6 +99,13 @@ type Report struct {
 	// for writing.
 	Damage []*segment.DamageError
 
+	// Running says that the machine has been since the log was opened for writing, so
+	// that all that was appended is there.
+	Running bool
+	// Owed says that Apply has left to the log's next sync what it did, and the names
+	// that a process left.
+	Owed bool
+
 	ScannedBytes   int64
 	ScannedBatches int64
 	Took           time.Duration

@@ -2,13 +2,17 @@ package recovery_test
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/bits"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/seglog/seglog/index"
 	"github.com/seglog/seglog/internal/kafkadir"
 	"github.com/seglog/seglog/internal/vfs"
 	"github.com/seglog/seglog/log"
@@ -277,6 +281,66 @@ func TestKafkaHadSynced(t *testing.T) {
 			}
 			refuses(t, m, "*.log", -1)
 			recovers(t, m, repairing(options(m)), without(span(0, end), lost[0], lost[1]))
+		})
+	}
+}
+
+// TestKilledWaitsForNoSync: a log whose process was killed opens and is read without a
+// sync, be a batch cut off it or a segment sealed since its last checkpoint; the first
+// change is one that waits for the names, and what a power cut leaves before is what
+// was durable.
+func TestKilledWaitsForNoSync(t *testing.T) {
+	m, infos := killed(t, 14)
+	last := infos[len(infos)-1]
+	more := batch(t, last.Next, 1)
+	clear(more[8:12])
+	whole := content(t, m, logName(last.Base))[:last.Bytes]
+	put(t, m, logName(last.Base), append(append(whole, more...), make([]byte, 300)...))
+
+	f := vfs.NewFaulty(m)
+	f.Add(vfs.Rule{Op: vfs.OpSync | vfs.OpSyncDir, Err: syscall.EIO})
+	l := mustOpen(t, options(f))
+	require.True(t, l.Recovery().Owed)
+	require.Len(t, l.Recovery().Actions, 1)
+	got, damage := readable(t, l)
+	require.Empty(t, damage)
+	require.Equal(t, span(0, last.Next), got)
+	require.Equal(t, more[:len(more)-1], content(t, m, fmt.Sprintf("seglog.torn-%020d", last.Next)), "but for the zero at its end")
+	_, err := l.Append(rec(last.Next))
+	require.ErrorIs(t, err, log.ErrFailed)
+	require.NoError(t, l.Close())
+
+	for seed := range uint64(20) {
+		recovers(t, m.Crash(seed), options(nil), span(0, mustOpen(t, reading(options(m.Crash(seed)))).End()))
+	}
+	recovers(t, m.Kill(), options(nil), span(0, last.Next))
+}
+
+// TestKilledWhileSealing: a roll that a kill ended before it had cut the indexes of the
+// segment, or had stored their last entry, leaves indexes that are derived.
+func TestKilledWhileSealing(t *testing.T) {
+	for name, leave := range map[string]func(name string, b []byte) []byte{
+		"whole":         func(_ string, b []byte) []byte { return b },
+		"not cut":       func(_ string, b []byte) []byte { return append(b, make([]byte, 240)...) },
+		"one entry too": func(_ string, b []byte) []byte { return append(b, b[len(b)-8:]...) },
+		"not the last time": func(name string, b []byte) []byte {
+			if name == segment.TimeIndexSuffix {
+				b[len(b)-index.TimeEntrySize+7]--
+			}
+			return b
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, infos := killed(t, 14)
+			base := infos[len(infos)-2].Base
+			for _, suffix := range []string{segment.IndexSuffix, segment.TimeIndexSuffix} {
+				put(t, m, segment.Name(base, suffix), leave(suffix, content(t, m, segment.Name(base, suffix))))
+			}
+			derived := slices.ContainsFunc(inspect(t, m, recovery.Options{}).Actions, func(a recovery.Action) bool {
+				return a.Kind == recovery.Reindex && a.Segment == base
+			})
+			require.Equal(t, name != "whole", derived)
+			recovers(t, m, options(m), span(0, infos[len(infos)-1].Next))
 		})
 	}
 }

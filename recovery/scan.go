@@ -194,7 +194,7 @@ func (s *scanned) reach() int64 {
 func tornOffset(log []byte, position int64) bool {
 	const offsetAndLength = 12
 	first := sectorSize - position%sectorSize // bytes of the batch in the first sector
-	return first < offsetAndLength && lastNonZero(log[position:position+first]) == 0
+	return first < offsetAndLength && segment.DataEnd(log[position:position+first]) == 0
 }
 
 // sectorSize is what devices keep whole.
@@ -206,7 +206,7 @@ func (s *scanned) classify(log []byte, bad int64, err error) {
 	pos, f := s.facts.Size+s.excised, &s.facts
 	// First: it would soon be a batch that others follow.
 	s.unfinished = isUnfinished(log, pos)
-	if lastNonZero(log[pos:]) == 0 {
+	if segment.DataEnd(log[pos:]) == 0 {
 		s.ending = endsZero
 		return
 	}
@@ -242,14 +242,6 @@ func given(b []byte) int64 {
 // tells, of a segment that the checkpoint knew so.
 func (s *scanned) lostEnd(known segment.Facts) int64 {
 	return max(s.facts.Next, s.givenEnd, s.indexedEnd, known.Next)
-}
-
-// lastNonZero is the length of b without trailing zeros.
-func lastNonZero(b []byte) int {
-	for len(b) > 0 && b[len(b)-1] == 0 {
-		b = b[:len(b)-1]
-	}
-	return len(b)
 }
 
 // Extend verifies what was appended to a segment since those facts and returns

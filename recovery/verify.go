@@ -273,7 +273,7 @@ func (w *verifier) indexBytes(suffix string) ([]byte, error) {
 		return nil, w.unread(err)
 	}
 	if !w.closed {
-		return content[:lastNonZero(content)+padding(lastNonZero(content), suffix)], nil
+		return content[:segment.DataEnd(content)+padding(segment.DataEnd(content), suffix)], nil
 	}
 	return content, nil
 }

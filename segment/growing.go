@@ -151,12 +151,8 @@ func (g *growing) put(at int64, b []byte) {
 
 // clear stores zeros from a position to the end of the file.
 func (g *growing) clear(from int64) {
-	end := g.size
-	for end > from && g.mem[end-1] == 0 {
-		end--
-	}
-	if end > from {
-		g.put(from, make([]byte, end-from))
+	if n := DataEnd(g.mem[from:g.size]); n > 0 {
+		g.put(from, make([]byte, n))
 	}
 }
 

@@ -178,4 +178,4 @@ func (w *wreck) search(end int64, take func(b record.Batch, at int64) bool) (rec
 }
 
 // dataEnd is where nothing but zeros follows.
-func (w *wreck) dataEnd() int64 { return int64(len(bytes.TrimRight(w.log, "\x00"))) }
+func (w *wreck) dataEnd() int64 { return int64(DataEnd(w.log)) }

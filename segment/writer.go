@@ -18,6 +18,7 @@ type writer struct {
 	indexes index.Writer
 	untrue  bool // an index did not take an entry
 	derived bool // the indexes were, when the segment was opened
+	owed    bool // see Owed
 }
 
 // Create makes a new active segment at base, removing files of that name that
@@ -153,13 +154,15 @@ func (s *Segment) resumeIndexes(w *writer, trusted int64) (err error) {
 	if h, err := record.ParseHeader(w.log.mem[:f.Size]); err == nil { // damage is for its reader to meet
 		s.firstTime.Store(h.MaxTimestamp)
 	}
-	if made {
-		return nil
-	}
-	// What was cleared, now or by a process that was killed, may be of batches that
-	// are gone, and would be believed if it came back once others are in their place.
-	return errors.Join(w.offsets.sync(), w.times.sync())
+	w.owed = !made
+	return nil
 }
+
+// Owed says that the index files of a segment that was opened have to be durable
+// before a checkpoint has them believed: what was cleared in them, then or by a process
+// that was killed, may be of batches that are gone, and would be believed if it came
+// back once others are in their place.
+func (s *Segment) Owed() bool { return s.w != nil && s.w.owed }
 
 // canGoOn says whether entries can be added behind those of a segment that was
 // closed: its last ones are true. Others are verified when they are followed.
