@@ -136,7 +136,8 @@ func (r *runner) one(ctx context.Context, g group, side string, round int, to fi
 	if _, err := r.results.Write(out.Bytes()); err != nil {
 		return err
 	}
-	failed, parseErr := to.add(side, round, io.TeeReader(&out, &errs))
+	printed := strings.NewReplacer(data, "DIR").Replace(out.String()) // where it was this time is nobody's business
+	failed, parseErr := to.add(side, round, io.TeeReader(strings.NewReader(printed), &errs))
 	if parseErr != nil {
 		return parseErr
 	}
