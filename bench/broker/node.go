@@ -23,7 +23,7 @@ type node struct {
 	name string
 	dir  string // of its data
 	process
-	launch func(ctx context.Context) error // does not wait until it has started
+	launch func(ctx context.Context) error // need not wait until it has started: see start
 
 	topics int // made so far
 }
